@@ -21,7 +21,15 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer.errors import InputError, MercerError
-from mercer.kernels import RBF, FeatureMap, Laplacian, Linear, Matern, Polynomial, as_kernel
+from mercer.kernels import (
+    RBF,
+    FeatureMap,
+    Function,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+)
 from mercer.studies import Candidate, Tuning
 from mercer.studies.tuning._tune import GAMMAS, at_the_edge, candidates
 from mercer.studies.tuning._tuning_result import brief, left_out
@@ -324,7 +332,7 @@ OPTIONS = {
     "a matrix": ({"kernels": "precomputed"}, "rows are needed"),
     "a number": ({"kernels": 3}, "must be a kernel"),
     "scales for other columns": ({"kernels": RBF((1.0, 2.0))}, "one scale for each column"),
-    "an odd function": ({"kernels": lambda *_: np.ones(3)}, "cannot be compared"),
+    "an odd function": ({"kernels": lambda *_: np.ones(3)}, "takes two blocks of rows"),
     "nan from a function": ({"kernels": lambda x, y: x @ y.T * np.nan}, "not finite"),
     "negative counts": ({"kernels": "chi2"}, "not negative"),
     "one fold": ({"cv": 1}, "cv=1"),
@@ -431,7 +439,7 @@ def test_candidates_are_what_was_asked_for(rows):
     assert all(kernel.resolved for kernel in candidates(["poly", "laplacian"], None, rows))
     assert candidates("rbf", None, rows) == candidates([RBF()], None, rows)
     assert candidates(RBF(), None, rows) == candidates(None, None, rows)
-    assert candidates(np.dot, None, rows)[1] == as_kernel(np.dot)
+    assert candidates(np.dot, None, rows)[1] == Function.pairwise(np.dot)
     assert candidates(["rbf(lengthscale=1)", "linear", Linear()], None, rows) == [
         Linear(),
         RBF(1.0),

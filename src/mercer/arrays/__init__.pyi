@@ -48,9 +48,13 @@ from mercer.arrays._tiles import shifted as shifted
 from mercer.arrays._tiles import symmetric_times as symmetric_times
 from mercer.arrays.programs._entry_rounding import EntryRounding as EntryRounding
 from mercer.arrays.programs._entry_rounding import entry_rounding as entry_rounding
+from mercer.arrays.programs._program_rows import as_objects as as_objects
 from mercer.arrays.programs._program_rows import as_rows as as_rows
 from mercer.arrays.programs._program_rows import columns_of as columns_of
 from mercer.arrays.programs._program_rows import count_rows as count_rows
+from mercer.arrays.programs._program_rows import given_to as given_to
+from mercer.arrays.programs._program_rows import is_objects as is_objects
+from mercer.arrays.programs._program_rows import kernel_rows as kernel_rows
 from mercer.arrays.programs._program_rows import not_zero as not_zero
 from mercer.arrays.programs._program_rows import row_norms as row_norms
 from mercer.arrays.programs._program_rows import rows_at as rows_at

@@ -52,6 +52,7 @@ def as_csr(matrix: Any, place: str = "") -> Any:
         parts = made.data[:stored], made.indices[:stored], made.indptr
         made = type(made)(parts, shape=made.shape)
     if _in_order(made.indices, made.indptr):
+        made.has_canonical_format = True  # so that nobody looks again
         return made
     made = made.copy()
     made.has_sorted_indices = False

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, final
 
 from mercer.arrays import ConstantNode as ConstantTile
-from mercer.arrays import Ends, Node, Through, Unit, columns_of
+from mercer.arrays import Ends, Node, Through, Unit, columns_of, given_to
 from mercer.errors import InputError
 from mercer.kernels import _definiteness as flags
 from mercer.kernels._definiteness import Flag
@@ -47,6 +47,11 @@ class Constant(Kernel):
     @property
     def stationary(self) -> bool:
         """See `Kernel.stationary`."""
+        return True
+
+    @property
+    def takes_objects(self) -> bool:
+        """See `Kernel.takes_objects`."""
         return True
 
     def _formula(self) -> Node:
@@ -268,8 +273,13 @@ class Mapped(_Single):
         """See `Kernel.stationary`."""
         return False
 
+    @property
+    def takes_objects(self) -> bool:
+        """See `Kernel.takes_objects`: the kernel sees ψ(x) alone."""
+        return True
+
     def _seen(self, sample: Any) -> Any:
-        return self.psi(sample)
+        return given_to(self.psi, sample)
 
     def _formula(self) -> Node:
         return Through(self.psi, self.kernel.program())
@@ -303,6 +313,11 @@ class Columns(_Single):
     def flag(self) -> Flag:
         """See `Kernel.flag`."""
         return flags.of_map(self.kernel.flag)
+
+    @property
+    def takes_objects(self) -> bool:
+        """See `Kernel.takes_objects`: what has columns is a table."""
+        return False
 
     def _seen(self, sample: Any) -> Any:
         return columns_of(sample, self.columns)

@@ -37,7 +37,9 @@ _FUNCTIONS: dict[str, Callable[[Kernel], Kernel]] = {"exp": exp, "normalize": no
 
 
 def as_kernel(value: Any) -> Kernel:
-    """Return a kernel from a kernel, its name or formula, or a function of two blocks.
+    """Return a kernel from a kernel, its name or formula, or a function of rows.
+
+    A function takes two blocks; `resolve` finds out where it takes two single rows.
 
     Examples
     --------

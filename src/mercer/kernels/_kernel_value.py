@@ -68,8 +68,18 @@ class Kernel(ABC):
         return all(k.takes_sparse for _, k in self._parts)
 
     @property
+    def takes_objects(self) -> bool:
+        """Whether rows may be of any kind, since functions of the user's alone look at them."""
+        return bool(self._parts) and all(k.takes_objects for _, k in self._parts)
+
+    @property
     def _open(self) -> bool:
         """Whether a parameter of this kernel itself waits for a sample."""
+        return False
+
+    @property
+    def _tries(self) -> bool:
+        """Whether rows may change this kernel itself although it has all its numbers."""
         return False
 
     def _settle(self: _Self, sample: Any, weights: Any) -> _Self:
@@ -108,6 +118,11 @@ class Kernel(ABC):
         """Whether every parameter is a number."""
         return not self._open and all(k.resolved for _, k in self._parts)
 
+    @property
+    def waits(self) -> bool:
+        """Whether `resolve` looks at rows: for numbers, or for how a function takes them."""
+        return self._tries or self._open or any(k.waits for _, k in self._parts)
+
     def resolve(self: _Self, sample: Any, weights: Any = None) -> _Self:
         """Return the kernel with "median" lengthscales and missing gammas as numbers.
 
@@ -118,14 +133,13 @@ class Kernel(ABC):
         weights : ndarray of shape (n,) or None
             How often each of them stands in the data; None is once.
         """
-        if self.resolved:
+        if not self.waits:
             return self
         sample = as_table(sample)
-        settled = self._settle(sample, weights) if self._open else self
-        seen = settled._seen(sample)
-        changed = {
-            name: k.resolve(seen, weights) for name, k in settled._parts if not k.resolved
-        }
+        settled = self._settle(sample, weights) if self._open or self._tries else self
+        parts = [(name, k) for name, k in settled._parts if k.waits]
+        seen = settled._seen(sample) if parts else sample
+        changed = {name: k.resolve(seen, weights) for name, k in parts}
         return dataclasses.replace(settled, **changed) if changed else settled
 
     def program(self) -> Node:
@@ -291,5 +305,6 @@ def as_table(x: Any) -> Any:
         return as_csr(x)
     first = x[0] if isinstance(x, list | tuple) and x else None
     if isinstance(first, list | tuple) and first and isinstance(first[0], Real):
-        return np.asarray(x, dtype=np.float64)
+        even = all(isinstance(row, list | tuple) and len(row) == len(first) for row in x)
+        return np.asarray(x, dtype=np.float64) if even else x
     return x

@@ -19,6 +19,7 @@ from mercer.sources._held_files import path_of as path_of
 from mercer.sources._held_files import shown_path as shown_path
 from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
 from mercer.sources._in_memory import DenseSource as DenseSource
+from mercer.sources._in_memory import ObjectSource as ObjectSource
 from mercer.sources._in_memory import SparseSource as SparseSource
 from mercer.sources._in_memory import csr_of as csr_of
 from mercer.sources._in_memory import dense_frame as dense_frame

@@ -18,6 +18,7 @@ from mercer.arrays import (
     asarray_like,
     detached,
     is_numpy,
+    is_objects,
     is_sparse,
     namespace,
 )
@@ -34,8 +35,10 @@ def _spread(n: int, count: int, among: Any) -> Any:
     return rows[:: max(1, -(-len(rows) // count))]
 
 
-def in_memory(rows: Any) -> "DenseSource | SparseSource":
+def in_memory(rows: Any) -> "DenseSource | SparseSource | ObjectSource":
     """Return the source of an array or a sparse matrix, memory maps included, as it is."""
+    if is_objects(rows):
+        return ObjectSource(rows)
     return SparseSource(rows.tocsr()) if hasattr(rows, "tocsr") else DenseSource(rows)
 
 
@@ -95,6 +98,24 @@ class SparseSource(Source):
     def first_bad_cell(self) -> tuple[int, int, float] | None:
         """See `Source.first_bad_cell`."""
         return bad_cell(self.array)
+
+
+@final
+class ObjectSource(Source):
+    """Things of any kind, (n,): a kernel makes numbers of them. They count as one column."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.shape = (len(array), 1)
+        self.dtype = array.dtype
+
+    def sample(self, count: int, among: Any = None) -> Array:
+        """See `Source.sample`; they stay what they are."""
+        return self.array[_spread(self.shape[0], count, among)]
+
+    def first_bad_cell(self) -> tuple[int, int, float] | None:
+        """See `Source.first_bad_cell`: there are no cells."""
+        return None
 
 
 _HASHED = 4096  # rows that go into the fingerprint at a time

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from mercer.arrays import as_objects, is_objects
 from mercer.errors import InputError, MercerError
 from mercer.store._file_layout import DTYPES, NAMES, damaged
 
@@ -98,6 +99,9 @@ class DataEncoder:
                 self.encoded(item, _inside(path, i), depth + 1) for i, item in enumerate(value)
             ]
             return items if type(value) is list else {"=": "tuple", "items": items}
+        if type(value) in (set, frozenset):
+            items = [self.encoded(item, path, depth + 1) for item in sorted(value, key=repr)]
+            return {"=": type(value).__name__, "items": items}
         if type(value) is dict:
             return {"=": "dict", "items": self._pairs(value, path, depth)}
         if isinstance(value, np.generic | np.ndarray | np.dtype | type):
@@ -142,6 +146,9 @@ class DataEncoder:
             raise _refused(path, _named(array))
         if array.dtype.kind in "OU" and all(isinstance(text, str) for text in array.flat):
             return self._of_texts(array, path)
+        if is_objects(array):
+            items = [self.encoded(thing, _inside(path, i)) for i, thing in enumerate(array)]
+            return {"=": "objects", "items": items}
         if array.dtype.newbyteorder("<") not in NAMES:
             raise _refused(path, f"an array of type {array.dtype}")
         # Sums depend on the order of memory in the last digit, so it is kept.
@@ -281,6 +288,11 @@ class DataDecoder:
     def _tuple(self, parts: dict[str, Any], depth: int) -> tuple[Any, ...]:
         return tuple(self.decoded(item, depth + 1) for item in parts["items"])
 
+    def _objects(self, parts: dict[str, Any], depth: int) -> np.ndarray:
+        return np.asarray(
+            as_objects([self.decoded(item, depth + 1) for item in parts["items"]])
+        )
+
     def _dict(self, parts: dict[str, Any], depth: int) -> dict[Any, Any]:
         pairs = [(key, inner) for key, inner in parts["items"]]
         return {self.decoded(k, depth + 1): self.decoded(v, depth + 1) for k, v in pairs}
@@ -322,6 +334,9 @@ _OWN: dict[
     "type": (lambda _, parts, __: SCALARS[parts["value"]], {"value"}, {"value"}),
     "dtype": (lambda _, parts, __: np.dtype(SCALARS[parts["value"]]), {"value"}, {"value"}),
     "tuple": (DataDecoder._tuple, {"items"}, {"items"}),
+    "set": (lambda *given: set(DataDecoder._tuple(*given)), {"items"}, {"items"}),
+    "frozenset": (lambda *given: frozenset(DataDecoder._tuple(*given)), {"items"}, {"items"}),
+    "objects": (DataDecoder._objects, {"items"}, {"items"}),
     "dict": (DataDecoder._dict, {"items"}, {"items"}),
     "array": (DataDecoder._array, {"name"}, {"name", "order"}),
     "texts": (DataDecoder._texts, {"bytes", "ends", "fixed"}, {"bytes", "ends", "fixed"}),

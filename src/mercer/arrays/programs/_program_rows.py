@@ -1,6 +1,10 @@
-"""Rows of data as a tile program takes them: floating numbers, dense or in CSR form."""
+"""Rows of data as a tile program takes them: floating numbers, dense or in CSR form.
 
-from collections.abc import Sequence
+Rows that are no numbers are an array of objects of one dimension: texts, sets, graphs, series
+of different lengths. A program passes them on to the user's functions, as a list.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import array_api_compat
@@ -35,6 +39,29 @@ def rows_at(rows: Any, part: slice) -> Any:
     return rows[part, :] if len(getattr(rows, "shape", ())) == 2 else rows[part]
 
 
+def as_objects(things: Iterable[Any]) -> Array:
+    """Return things of any kind as an array (n,); NumPy would make a table of equal lists."""
+    if is_objects(things):
+        return things
+    held = things if isinstance(things, Sequence) else list(things)
+    return np.fromiter(held, dtype=object, count=len(held))
+
+
+def is_objects(rows: Any) -> bool:
+    """Tell whether rows are an array of things that need not be numbers."""
+    return is_numpy(rows) and rows.dtype == object and rows.ndim == 1
+
+
+def given_to(function: Callable[..., Any], *rows: Any) -> Any:
+    """Return what a function of the user's makes of rows; it sees objects as a list."""
+    return function(*(part.tolist() if is_objects(part) else part for part in rows))
+
+
+def kernel_rows(rows: Any) -> Array:
+    """Return rows as `as_rows` does, and objects as they are."""
+    return rows if is_objects(rows) else as_rows(rows)
+
+
 def as_rows(rows: Any) -> Array:
     """Return rows (n, p) as float32 where they are, and as float64 otherwise.
 
@@ -45,6 +72,12 @@ def as_rows(rows: Any) -> Array:
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     if not is_numpy(rows) and not array_api_compat.is_array_api_obj(rows):
         rows = _array_of(rows)
+    if len(rows.shape) != 2 and is_numpy(rows) and rows.dtype.kind in "OUS":
+        raise InputError(
+            "a kernel of numbers needs rows of numbers",
+            got=_first(rows),
+            fix="turn the rows into numbers by FeatureMap or mapped",
+        )
     if len(rows.shape) != 2:
         raise InputError(
             "a kernel of numbers needs a table with rows and columns",
@@ -75,12 +108,19 @@ def _array_of(rows: Any) -> Array:
         ) from None
 
 
+def _first(rows: Array) -> str:
+    """Return the first of some things in words."""
+    if not len(rows):
+        return "no rows"
+    return f"{type(rows[0]).__name__} {str(rows[0])[:40]!r} in row 0"
+
+
 def columns_of(rows: Array, columns: tuple[int, ...] | None) -> Array:
     """Return the columns that count; the others are never looked at."""
     if columns is None:
         return rows
-    if not hasattr(rows, "shape"):
-        rows = np.asarray(rows)
+    if not hasattr(rows, "shape") or is_objects(rows):
+        rows = as_rows(rows)
     width = int(rows.shape[1])
     wrong = [c for c in columns if not -width <= c < width]
     if wrong:

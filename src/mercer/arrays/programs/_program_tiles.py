@@ -24,6 +24,7 @@ from mercer.arrays.programs._program_rows import (
     as_rows,
     columns_of,
     count_rows,
+    given_to,
     products,
     refuse_negative,
     refuse_sparse,
@@ -269,10 +270,10 @@ def _fill(node: Node, path: Path, side: Side, other: Side | None) -> None:
         held["given"] = as_rows(side.rows)
     elif isinstance(node, Through):
         below = None if known is None else known[path]
-        held[path] = prepare(node.argument, node.psi(side.rows), below)
+        held[path] = prepare(node.argument, _mapped(node, side), below)
     elif isinstance(node, Ends):
         _fill(node.argument, (*path, 0), side, other)
-        held[path] = _numbers(node.g(side.rows), side)
+        held[path] = _numbers(given_to(node.g, side.rows), side)
     elif isinstance(node, Unit):
         _fill(node.argument, (*path, 0), side, other)
         held[path] = _inverse_roots(_diagonal(node.argument, (*path, 0), side))
@@ -281,6 +282,21 @@ def _fill(node: Node, path: Path, side: Side, other: Side | None) -> None:
     elif isinstance(node, Join):
         _fill(node.left, (*path, 0), side, other)
         _fill(node.right, (*path, 1), side, other)
+
+
+def _mapped(node: Through, side: Side) -> Any:
+    """Return ψ of all rows; of other rows than float32 the tiles are made in float64."""
+    found = given_to(node.psi, side.rows)
+    if count_rows(found) != side.n:
+        raise InputError(
+            "a map of rows must return as many rows",
+            got=f"{count_rows(found)} rows for {side.n}",
+            fix="return one row for each row, also for a block of one",
+        )
+    narrow = side.like is not None and str(side.like.dtype).endswith("float32")
+    if not narrow and (is_numpy(found) or is_sparse(found)) and found.dtype == np.float32:
+        return found.astype(np.float64)
+    return found
 
 
 def _numbers(values: Any, side: Side) -> Array:
@@ -435,7 +451,7 @@ def _leaf(node: Node, a: Side, b: Side, rows: slice, cols: slice, out: Any) -> A
 
 def _called(node: Call, x: Any, y: Any, shape: tuple[int, int]) -> Any:
     """Return what the user's function gives, once its shape is right."""
-    found = node.function(x, y)
+    found = given_to(node.function, x, y)
     if not hasattr(found, "dtype"):
         found = np.asarray(found, dtype=np.float64)
     if tuple(found.shape) != shape:

@@ -513,6 +513,12 @@ def _curved(graph: OnnxGraph, model: KernelPCA, rows: str) -> str:
     """Bᵀk(rows, x) - c₀, or x̃V of explicit features where the model has those."""
     fitted = FittedKernel.of(model)
     frame, engine, phi, projection = fitted.frame, fitted.engine, fitted.phi, fitted.projection
+    if not frame.numeric:
+        raise NotSupportedError(
+            "a graph takes tables of numbers",
+            got=f"a model of other rows, {fitted.given!r}",
+            fix="map the rows to numbers, and fit and export a model of those",
+        )
     if frame.factor is not None:
         rows = graph.add("Sub", rows, frame.mean)
         rows = rows if frame.rest is None else graph.add("Sub", rows, frame.rest)

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_objects
 from mercer.errors import DataWarning, MercerError
 from mercer.estimators.kernel._row_samples import stand_ins
 from mercer.estimators.linear.pca import PCA
@@ -56,6 +56,9 @@ def choice_on(
     seed : int
         Of the shuffles.
     """
+    if is_objects(rows):  # they have no columns that could be shuffled
+        at = _some(rows, weights, _MATRIX)
+        return choice_by_matrix(kernel_shares(kernel.block(rows[at])), _seen(len(at), count))
     n, p = rows.shape
     if isinstance(kernel, Precomputed):
         at = _some(rows, weights, _MATRIX)

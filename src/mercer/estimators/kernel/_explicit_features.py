@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer.arrays import Array, Tiles, is_numpy, is_sparse, thread_count
+from mercer.arrays import Array, Tiles, is_numpy, is_objects, is_sparse, thread_count
 from mercer.errors import InputError
 from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, flips, not_finite
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
@@ -31,7 +31,8 @@ class Widened:
 
 def features_of(task: Task) -> Callable[[Array], Array]:
     """Return φ as a function of rows."""
-    features = task.kernel.features(int(task.rows.shape[1]))
+    p = 1 if is_objects(task.rows) else int(task.rows.shape[1])
+    features = task.kernel.features(p)
     assert features is not None
     own = isinstance(task.kernel, Linear | FeatureMap)  # the user's own rounding
     return features.phi if own or task.rows.dtype != np.float32 else Widened(features.phi)

@@ -270,7 +270,7 @@ def counted(before: Problem, gathered: Gathered) -> Problem:
 
 def known_before(request: KernelRequest, asked: LandmarkChoice) -> bool:
     """Tell whether kernel and landmarks are known before a row is read."""
-    return asked.rows is not None and request.given.resolved and not request.standardize
+    return asked.rows is not None and not request.given.waits and not request.standardize
 
 
 def gathered(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Options, StrOptions
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_objects
 from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators.kernel._axis_choice import quiet_choice
@@ -217,7 +217,8 @@ class SeenRows:
     @property
     def own(self) -> Kernel:
         """The kernel on rows as the user has them."""
-        return self.kernel if self.frame.numeric else self.request.given
+        given = self.request.given
+        return given if self.frame.mapped(given) else self.kernel
 
     @property
     def by_engine(self) -> bool:
@@ -266,7 +267,7 @@ class SeenRows:
 
 def _resolved(kernel: Kernel, rows: Array, weights: Array | None) -> Kernel:
     """Return a kernel with numbers for parameters, from at most 1000 rows."""
-    if kernel.resolved:
+    if not kernel.waits:
         return kernel
     at, counts = stand_ins(rows, weights, SETTLING)
     return kernel.resolve(rows[at], counts)
@@ -285,7 +286,7 @@ def priced(seen: SeenRows, indefinite: str, tol: float, resources: dict[str, Any
 def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:
     """Return what the plan may know of the kernel on these rows."""
     kernel, rows = seen.kernel, seen.rows
-    n, p = rows.shape
+    n, p = seen.source.shape if is_objects(rows) else rows.shape
     count = feature_count(kernel, rows)
     per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
     return KernelCost(

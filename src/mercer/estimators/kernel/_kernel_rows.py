@@ -1,7 +1,7 @@
 """The rows as a kernel sees them: checked, standardised, mapped where the kernel maps."""
 
 import dataclasses
-from numbers import Integral
+from numbers import Integral, Real
 from types import UnionType
 from typing import Any
 
@@ -9,11 +9,16 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_objects
 from mercer.errors import InputError
 from mercer.estimators.linear._pca_paths import standardised
 from mercer.estimators.linear._pca_recipe import root_feature_weight
-from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
+from mercer.estimators.walk._admission import (
+    admit,
+    admit_objects,
+    held_rows,
+    refuse_bad_cells,
+)
 from mercer.estimators.walk._parameters import refuse_truth
 from mercer.kernels import (
     FeatureMap,
@@ -25,7 +30,7 @@ from mercer.kernels import (
     Precomputed,
     as_kernel,
 )
-from mercer.sources import Source, scan
+from mercer.sources import Source, in_memory, scan
 
 _ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
 _BLOCK = 1024
@@ -64,10 +69,15 @@ class KernelRows:
     rest: Array | None = None
 
     @staticmethod
-    def admitted(estimator: BaseEstimator, kernel: Kernel, X: Any, *, reset: bool) -> Source:
-        """Return the source of X; what a feature map takes need not be numbers."""
-        if maps_at_the_door(kernel, X):
-            return scan(_checked_map(kernel, X))
+    def admitted(
+        estimator: BaseEstimator, kernel: Kernel, X: Any, *, reset: bool, numeric: bool
+    ) -> Source:
+        """Return the source of X; functions of the user's take other rows than `numeric`."""
+        if not numeric:
+            fewest = getattr(estimator, "_fewest", 2) if reset else 1
+            things = admit_objects(X, fewest=fewest)
+            features = kernel.features(1) if _by_map(kernel) else None
+            return in_memory(things) if features is None else scan(features.phi(things))
         if isinstance(kernel, Precomputed) and isinstance(X, np.ndarray) and _is_table(X):
             refuse_bad_cells(scan(X))  # before columns are counted
         source = admit(estimator, held_rows(X), reset=reset)
@@ -88,16 +98,19 @@ class KernelRows:
     ) -> "KernelRows":
         """Return the frame that training rows give; others than numbers are mapped already."""
         root = _feature_root(feature_weight, kernel, numeric, source.shape[1])
-        frame = cls(kernel if numeric else Linear(), numeric, weights, feature_root=root)
+        frame = cls(kernel, numeric, weights, feature_root=root)
+        if frame.mapped(kernel):
+            frame = dataclasses.replace(frame, kernel=Linear())
         if not standardize:
             none = None if root is None else np.zeros(len(root))
             return dataclasses.replace(frame, mean=none, factor=root)
         sparse = source.nnz is not None
-        if isinstance(kernel, Precomputed) or (sparse and not kernel.stationary):
+        things = is_objects(source.array)
+        if isinstance(kernel, Precomputed) or things or (sparse and not kernel.stationary):
             raise InputError(
                 "these rows cannot be standardised",
                 got=f"standardize=True with {kernel!r}"
-                + (" and a sparse matrix" if sparse else ""),
+                + (" and a sparse matrix" if sparse else " and no numbers" * things),
                 fix="standardise the columns before, or use a kernel of distances",
             )
         centring = standardised(source, weights, root)  # of float32 rows all digits are kept
@@ -111,6 +124,10 @@ class KernelRows:
         rest = np.asarray(centring.origin, np.float64) - mean
         rest += np.ldexp(np.asarray(centring.offset, np.float64), centring.exponent)
         return dataclasses.replace(frame, mean=mean, factor=factor, rest=rest)
+
+    def mapped(self, given: Kernel) -> bool:
+        """Tell whether the rows came as objects that a feature map has made numbers."""
+        return _by_map(given) and not self.numeric
 
     def ready(self, source: Source, *, narrow: bool = False) -> Array:
         """Return the rows (n, p) of a source, an array or a CSR matrix.
@@ -199,43 +216,44 @@ def _feature_root(weights: Any, kernel: Kernel, numeric: bool, p: int) -> Array 
     return root_feature_weight(weights, p)
 
 
-def maps_at_the_door(kernel: Kernel, X: Any) -> bool:
-    """Tell whether X holds something else than numbers, which a feature map makes numbers."""
-    return isinstance(kernel, FeatureMap) and not _is_table(X)
+def sees_numbers(kernel: Kernel, X: Any) -> bool:
+    """Tell whether rows are a table of numbers, and no things that only functions can see."""
+    return not kernel.takes_objects or not hasattr(X, "__len__") or _is_table(X)
+
+
+def _by_map(kernel: Kernel) -> bool:
+    """Tell whether objects become numbers at the door: PCA of φ(X) has all that PCA has."""
+    return isinstance(kernel, FeatureMap)
 
 
 def _is_table(X: Any) -> bool:
     """Tell whether X is a table of numbers, a frame or a matrix."""
-    if isinstance(X, np.ndarray):
-        return bool(X.ndim == 2 and X.dtype.kind in "fiub")
-    if hasattr(X, "shape") or hasattr(X, "columns"):
-        return len(getattr(X, "shape", (0, 0))) == 2
-    return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], list | tuple)
+    if isinstance(X, np.ndarray) and (X.ndim != 2 or X.dtype != object):
+        return X.ndim == 2 and X.dtype.kind not in "USV"
+    if isinstance(X, list | tuple | np.ndarray):
+        widths = {_width(row) for row in X}
+        return len(widths) == 1 and widths.pop() >= 0
+    return hasattr(X, "columns") or len(getattr(X, "shape", ())) == 2
+
+
+def _width(row: Any) -> int:
+    """Return how many numbers a row has, -1 where it is no list of numbers and gaps."""
+    if not isinstance(row, list | tuple | np.ndarray):
+        return -1
+    if isinstance(row, np.ndarray) and row.dtype != object:
+        return len(row) if row.ndim == 1 and row.dtype.kind in "fiub" else -1
+    numbers = all(cell is None or isinstance(cell, Real) for cell in row)
+    return len(row) if numbers else -1
 
 
 def feature_count(kernel: Kernel, rows: Array) -> int | None:
     """Return how many explicit features a kernel has on these rows, or None."""
-    features = kernel.features(int(rows.shape[1]))
+    width = 1 if is_objects(rows) else int(rows.shape[1])
+    features = kernel.features(width)
     if features is None:
         return None
-    if isinstance(kernel, FeatureMap):
-        return int(_checked_map(kernel, rows[:2]).shape[1])
-    return features.count(int(rows.shape[1])) or int(features.phi(rows[:2]).shape[1])
-
-
-def _checked_map(kernel: Kernel, rows: Any) -> Array:
-    """Return φ(X) as a matrix of numbers."""
-    assert isinstance(kernel, FeatureMap)
-    found = kernel.phi(rows)
-    if not hasattr(found, "dtype"):
-        found = np.asarray(found)
-    if len(found.shape) != 2 or found.dtype.kind not in "fiub":
-        raise InputError(
-            "a feature map must return a table of numbers, one row for each row",
-            got=f"{type(found).__name__} of shape {tuple(found.shape)}, {found.dtype}",
-            fix="return an array of shape (n, D)",
-        )
-    return found
+    known = None if isinstance(kernel, FeatureMap) else features.count(width)
+    return known or int(features.phi(rows[:2]).shape[1])
 
 
 def _refuse_odd_matrix(source: Source) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from mercer.arrays import EPS, Array, quiet_blas, stacked, thread_count
+from mercer.arrays import EPS, Array, is_objects, quiet_blas, stacked, thread_count
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, no_variance
@@ -44,8 +44,8 @@ class LandmarkChoice:
     rows: Array | None = None
 
     @classmethod
-    def of(cls, landmarks: Any) -> "LandmarkChoice":
-        """Return what the parameter `landmarks` means."""
+    def of(cls, landmarks: Any, *, objects: bool = False) -> "LandmarkChoice":
+        """Return what the parameter `landmarks` means; rows may be `objects`."""
         if landmarks is None:
             return cls()
         if isinstance(landmarks, str) and landmarks in SAMPLERS:
@@ -55,6 +55,8 @@ class LandmarkChoice:
                 return cls(count=int(landmarks))
         elif len(getattr(landmarks, "shape", ())) == 2:
             return cls(count=int(landmarks.shape[0]), rows=landmarks)
+        elif objects and hasattr(landmarks, "__len__") and not isinstance(landmarks, str):
+            return cls(count=len(landmarks), rows=landmarks)
         kind, shape = type(landmarks).__name__, getattr(landmarks, "shape", None)
         raise InputError(
             "`landmarks` is a number, a sampler or rows",
@@ -231,7 +233,7 @@ def as_dual(marks: Landmarks, w: Array) -> tuple[Array, Array, Array]:
 
 
 def _wide(rows: Array) -> Array:
-    return rows.astype(np.float64, copy=False)
+    return rows if is_objects(rows) else rows.astype(np.float64, copy=False)
 
 
 def described(

@@ -19,6 +19,7 @@ from mercer.arrays import (
     as_numpy,
     eps_of,
     gaussian,
+    is_objects,
     orthonormal,
     prepare,
     thread_count,
@@ -282,7 +283,8 @@ def _odd(op: Matrix, task: Task) -> InputError | None:
     floor = _floor(op, task).absolute
     still = task.kernel.flag.centred or op.centred_squares <= op.lost_squares
     if not op.trace > floor * task.n**0.5 and still:
-        size = f"entries up to {op.sums.largest:.3g}, n_features = {task.rows.shape[1]}"
+        width = "" if is_objects(task.rows) else f", n_features = {task.rows.shape[1]}"
+        size = f"entries up to {op.sums.largest:.3g}{width}"
         return no_variance(task.kernel, op.trace, size)
     return None
 

@@ -1,10 +1,12 @@
 """Few rows for many: samples that stand for all, equal rows as one, rows of either kind."""
 
 import hashlib
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Tiles, is_sparse
+from mercer.arrays import Array, Tiles, is_objects, is_sparse
 
 OTHERS = 0.03  # share of a sample below which other rows than its commonest are too few
 _CELLS = 1e6  # that are compared at a time
@@ -63,6 +65,9 @@ def stand_ins(rows: Array, weights: Array | None, most: int) -> tuple[Array, Arr
 
 def _unlike(rows: Array, one: int) -> Array:
     """Return which rows (n,) differ from row `one`."""
+    if is_objects(rows):
+        keys = [*_keys(rows)]
+        return np.array([key != keys[one] for key in keys])
     n, p = rows.shape
     if is_sparse(rows):
         return _unlike_stored(rows, one)
@@ -92,15 +97,30 @@ def twins(rows: Array) -> tuple[Array, Array] | None:
     None where all rows differ. Sets are in the order of their first rows.
     """
     n = int(rows.shape[0])
-    seen, sets, first = dict[bytes, int](), np.empty(n, np.int64), list[int]()
-    for part in Tiles(n, _BLOCK):
-        block = np.ascontiguousarray(dense(rows[part])) + 0.0  # -0 is 0
-        for row, cells in enumerate(block, part.start):
-            found = seen.setdefault(hashlib.blake2b(cells, digest_size=16).digest(), len(seen))
-            sets[row] = found
-            if found == len(first):
-                first.append(row)
+    seen, sets, first = dict[Hashable, int](), np.empty(n, np.int64), list[int]()
+    for row, key in enumerate(_keys(rows)):
+        found = sets[row] = seen.setdefault(key, len(seen))
+        if found == len(first):
+            first.append(row)
     return None if len(first) == n else (np.array(first), sets)
+
+
+def _keys(rows: Array) -> Iterator[Hashable]:
+    """Yield what equal rows have in common; objects that are no keys equal themselves only."""
+    if is_objects(rows):
+        yield from (thing if _is_key(thing) else id(thing) for thing in rows)
+        return
+    for part in Tiles(int(rows.shape[0]), _BLOCK):
+        block = np.ascontiguousarray(dense(rows[part])) + 0.0  # -0 is 0
+        yield from (hashlib.blake2b(cells, digest_size=16).digest() for cells in block)
+
+
+def _is_key(thing: Any) -> bool:
+    try:
+        hash(thing)
+    except TypeError:
+        return False
+    return True
 
 
 def added_up(values: Array, sets: Array, count: int) -> Array:

@@ -26,7 +26,7 @@ from mercer.planning import KernelCost, Problem, columns_beyond
 from mercer.planning import plan as planned
 from mercer.selection import Choice
 from mercer.solvers import Spectrum
-from mercer.sources import BlockSource, Source, is_scannable, scan
+from mercer.sources import BlockSource, Source, in_memory, is_scannable, scan
 
 _START = 16  # axes more with which passes without limit start
 _SAME = 1e-3  # how far from orthonormal known axes are at most; other rows are off by n^-½
@@ -129,7 +129,7 @@ def again(stream: Stream, request: KernelRequest, fitted: FittedKernel) -> Gathe
     """Return the stream so far, and what the model that it made knows of its rows."""
     if stream.sums is None:
         return Gathered(stream)
-    source = scan(stream.sums.landmarks.rows)
+    source = in_memory(stream.sums.landmarks.rows)
     frame, kernel, choice = fitted.frame, fitted.seen, stream.choice
     seen = SeenRows(request, source, frame, kernel, fitted.rows, choice=choice)
     return Gathered(stream, seen, fitted.sample)
@@ -149,7 +149,7 @@ def summed(stream: Stream, how: Settling) -> Gathered:
     """Return a stream of few rows with their sums, on landmarks chosen among them."""
     weights: Array = np.concatenate(stream.weights)
     weighted = None if np.all(weights == 1.0) else weights
-    seen = how.see(scan(stacked(stream.blocks)), weighted)
+    seen = how.see(in_memory(stacked(stream.blocks)), weighted)
     marks = marked(seen, how.seed())
     sample = seen.sample()
     sums = LandmarkSums(marks).add(seen.rows, weighted)
@@ -194,7 +194,7 @@ def with_block(gathered: Gathered, source: Source, counts: Array, how: Settling)
     alignment = how.aligned(found.seen)
     frame = dataclasses.replace(found.seen.frame, weights=None)  # they go with their rows
     if count > stream.count + room:
-        rest = scan(source.array[room:])
+        rest = in_memory(source.array[room:])
         found.stream.sums.add(frame.ready(rest), counts[room:])
     stream = dataclasses.replace(found.stream, blocks=(), weights=(), alignment=alignment)
     seen = dataclasses.replace(found.seen, frame=frame)
@@ -233,11 +233,11 @@ def modelled(
     assert sums is not None
     assert seen is not None
     marks = sums.landmarks
-    seen = dataclasses.replace(seen, source=scan(marks.rows))
+    seen = dataclasses.replace(seen, source=in_memory(marks.rows))
     n, tol = max(count, 1), tolerance(seen.source)
     spectrum, found = described(LandmarkModel.summed(sums), seen.wanted(n), tol)
     spectrum = cut(spectrum, seen.choice)
-    p = int(marks.rows.shape[1])
+    p = seen.source.shape[1]
     if problem is None:
         problem = priced((count, p), seen.pairs(n), marks.m, tol, resources)
     plan = planned(problem)

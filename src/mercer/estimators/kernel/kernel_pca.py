@@ -29,8 +29,8 @@ from mercer.estimators.kernel._kernel_rows import (
     KernelRows,
     apart,
     as_known,
-    maps_at_the_door,
     replaced,
+    sees_numbers,
 )
 from mercer.estimators.kernel._landmark_model import LandmarkChoice, refuse_landmarks
 from mercer.estimators.kernel._matrix_paths import solve
@@ -93,7 +93,8 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         space; "auto" those beyond noise (none is an answer); None keeps all n.
     kernel : Kernel, str or callable
         See `mercer.kernels`; a string such as "rbf(lengthscale=2) + linear", "precomputed",
-        or a function of two blocks of rows.
+        or a function, of two blocks of rows or of two single rows. Where only functions look
+        at rows, these may be a sequence of anything: texts, sets, graphs.
     standardize : bool
         Whether columns are divided by their standard deviation first.
     feature_weight : array of shape (n_features,) or None
@@ -247,13 +248,13 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         kernel = self.kernel if reset else self._given
         kernel = kernel if isinstance(kernel, Kernel) else as_kernel(kernel)
         if reset:
-            self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
+            self._given, self._numeric = kernel, sees_numbers(kernel, X)
         if isinstance(X, _ToMap) or (reset and _apart(X)):
             spread = cast(SpreadSource, X.source if isinstance(X, _ToMap) else scan(X))
             filling = self.missing if reset and self.missing != "raise" else None
             parts.refuse(spread, kernel, here=not self._takes_blocks, filling=filling)
             return admit_source(self, spread, reset=reset)
-        source = KernelRows.admitted(self, kernel, X, reset=reset)
+        source = KernelRows.admitted(self, kernel, X, reset=reset, numeric=self._numeric)
         return source if reset else fits.completed(self._filler, source)
 
     def _request(self, kept: Kept | None = None) -> KernelRequest:
@@ -279,7 +280,10 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
 
     def _landmark_choice(self) -> LandmarkChoice:
         """Return what `landmarks` asks for; rows as they came."""
-        return LandmarkChoice.of(self.landmarks).admitted(partial(self._admit, reset=False))
+        return self._asked_landmarks().admitted(partial(self._admit, reset=False))
+
+    def _asked_landmarks(self) -> LandmarkChoice:
+        return LandmarkChoice.of(self.landmarks, objects=not self._numeric)
 
     def _to_plan(self, source: Source) -> Source:
         return fits.with_means(source) if self._fills(source) else source
@@ -290,7 +294,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         if not isinstance(source, SpreadSource):
             return self._priced(self._see(source, weights))
-        request, asked = self._request(), LandmarkChoice.of(self.landmarks)
+        request, asked = self._request(), self._asked_landmarks()
         tol = self._tolerance(source, streamed=True)
         return parts.problem(source, request, asked, tol, self._resources())
 
@@ -421,7 +425,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
 
     def _settling(self) -> streams.Settling:
         """Return how a stream settles."""
-        request, asked = self._request(), LandmarkChoice.of(self.landmarks)
+        request, asked = self._request(), self._asked_landmarks()
         known, wanted = parts.known_before(request, asked), self.n_components
         return streams.Settling(self._see, self._seed, self._alignment, known, wanted)
 

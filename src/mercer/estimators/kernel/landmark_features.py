@@ -15,8 +15,8 @@ from mercer.estimators.kernel._kernel_rows import (
     KernelRows,
     apart,
     as_known,
-    maps_at_the_door,
     replaced,
+    sees_numbers,
 )
 from mercer.estimators.kernel._row_samples import spread_evenly
 from mercer.estimators.walk._admission import refuse_bad_cells
@@ -147,8 +147,8 @@ class LandmarkFeatures(FeatureTable):
         """Return the source of X, checked."""
         kernel = as_kernel(self.kernel) if reset else self._given
         if reset:
-            self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
-        source = KernelRows.admitted(self, kernel, X, reset=reset)
+            self._given, self._numeric = kernel, sees_numbers(kernel, X)
+        source = KernelRows.admitted(self, kernel, X, reset=reset, numeric=self._numeric)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return source
 
@@ -174,7 +174,7 @@ class LandmarkFeatures(FeatureTable):
             )
         state = learned(self)
         return state | {
-            "kernel_": seen if self._numeric else self._given,
+            "kernel_": self._given if frame.mapped(self._given) else seen,
             "landmarks_": found.landmarks.rows,
             "landmark_indices_": found.indices,
             "factor_": found.f.astype(kept_type(source), copy=False),

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
-from mercer.arrays import Array, as_csr
+from mercer.arrays import Array, as_csr, as_objects
 from mercer.errors import (
     REFUSALS,
     DataWarning,
@@ -45,6 +45,7 @@ from mercer.sources import (
     text_of,
 )
 
+_NO_ROWS = (str, bytes, dict, set, frozenset)
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
 _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
@@ -89,6 +90,34 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise one_row(f"n_samples = 1, X of shape {tuple(checked.shape)}")
     return in_memory(checked)
+
+
+def admit_objects(data: Any, *, fewest: int = 1) -> Array:
+    """Return things of any kind, one for each row, as an array (n,) of objects."""
+    refuse_parts(data)
+    native = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        data = native.to_list()
+    data = data.to_pylist() if hasattr(data, "to_pylist") else data
+    several = hasattr(data, "__len__") and getattr(data, "shape", (0,)) != ()
+    if isinstance(data, _NO_ROWS) or not several or hasattr(data, "columns"):
+        raise InputTypeError(
+            "X must be a sequence of things, one for each row",
+            got=_described(data),
+            fix="pass a list, an array of one dimension or a series",
+        )
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "OUS":
+        data = data[:, 0] if data.shape[1] == 1 else data
+    things = as_objects(data)
+    if not len(things):
+        raise InputError(
+            "Found array with 0 sample(s) while a minimum of 1 is required.",
+            got=_described(data),
+            fix="pass at least two rows",
+        )
+    if len(things) < fewest:
+        raise one_row(f"n_samples = {len(things)}: {_described(data)}")
+    return things
 
 
 def one_row(got: str) -> InputError:

@@ -6,11 +6,23 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from mercer.arrays import Array, Call, Given, Measure, Node, Through, as_numpy, is_sparse
+from mercer.arrays import (
+    Array,
+    Call,
+    Given,
+    Measure,
+    Node,
+    Through,
+    as_numpy,
+    count_rows,
+    given_to,
+    is_sparse,
+    rows_at,
+)
 from mercer.errors import InputError
 from mercer.kernels._definiteness import Flag
 from mercer.kernels._kernel_value import Kernel, shown
-from mercer.kernels.maps._feature_maps import Features
+from mercer.kernels.maps._feature_maps import Applied, Features
 
 
 def _refuse_uncallable(owner: str, name: str, value: Any) -> None:
@@ -52,11 +64,16 @@ class FeatureMap(Kernel):
     claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
-        return Through(self.phi, Measure("dot"))
+        return Through(Applied(self.phi).phi, Measure("dot"))
+
+    @property
+    def takes_objects(self) -> bool:
+        """See `Kernel.takes_objects`: φ makes numbers of them."""
+        return True
 
     def features(self, p: int) -> Features:
         """See `Kernel.features`: the map itself."""
-        return self
+        return Applied(self.phi, self.width)
 
     def count(self, p: int) -> int | None:
         """See `Features.count`."""
@@ -68,7 +85,9 @@ class FeatureMap(Kernel):
 class Function(Kernel):
     """k as a function of two blocks of rows, (r, p) and (c, p), that returns (r, c).
 
-    Nothing is known of it: `evidence` looks at its eigenvalues on a sample.
+    Nothing is known of it: `evidence` looks at its eigenvalues on a sample. A function that
+    gives one number for two rows, and no matrix for two blocks, is found out by `resolve`, and
+    becomes `Function.pairwise` of it.
 
     Parameters
     ----------
@@ -80,6 +99,20 @@ class Function(Kernel):
 
     def __post_init__(self) -> None:
         _refuse_uncallable("Function", "function", self.function)
+
+    @property
+    def takes_objects(self) -> bool:
+        """See `Kernel.takes_objects`."""
+        return True
+
+    @property
+    def _tries(self) -> bool:
+        return not isinstance(self.function, _Pairwise)
+
+    def _settle(self, sample: Any, weights: Any) -> "Function":
+        return (
+            self if _takes_blocks(self.function, sample) else Function.pairwise(self.function)
+        )
 
     @classmethod
     def pairwise(cls, f: Callable[[Any, Any], float]) -> "Function":
@@ -114,8 +147,58 @@ class _Pairwise:
 
     def __call__(self, x: Any, y: Any) -> Array:
         one, two = _each(x), _each(y)
-        values = [[float(self.f(u, v)) for v in two] for u in one]
+        values = [[_number(self.f(u, v)) for v in two] for u in one]
         return np.array(values).reshape(len(one), len(two))
+
+
+def _number(value: Any) -> float:
+    """Return what a function of two rows gave, if it is one number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        shape = getattr(value, "shape", None)
+        raise InputError(
+            "a kernel function of two rows must return one number",
+            got=type(value).__name__ + ("" if shape is None else f" of shape {tuple(shape)}"),
+            fix="return a number, or pass Function(f) with f(X, Y) -> matrix",
+        ) from None
+
+
+def _takes_blocks(f: Callable[[Any, Any], Any], sample: Any) -> bool:
+    """Tell whether f makes matrices of blocks of rows, and not numbers of two single rows.
+
+    Blocks of different lengths, both ways round, tell xᵀy from a product of blocks that by
+    chance can be multiplied. What fails alike both ways is passed on.
+    """
+    n = min(count_rows(sample), 3)
+    if n < 2:
+        return True
+    x, y = rows_at(sample, slice(0, n)), rows_at(sample, slice(0, n - 1))
+    failed: Exception | None = None
+    try:
+        shapes = [np.shape(given_to(f, *pair)) for pair in ((x, y), (y, x))]
+        if shapes == [(n, n - 1), (n - 1, n)]:
+            return True
+        said = f"shape {shapes[0]} for blocks of {n} and {n - 1} rows"
+    except Exception as error:  # whatever a function of the user's raises
+        failed, said = error, f"{type(error).__name__} for blocks of rows ({error})"
+    one, two = _each(x)[:2]
+    try:
+        value = f(one, two)
+        if np.ndim(value) == 0:
+            _number(value)
+            return False
+        said += f", shape {np.shape(value)} for two rows"
+    except Exception as error:
+        if type(error) is type(failed):
+            raise
+        failed, said = error, f"{said}, {type(error).__name__} for two rows ({error})"
+    raise InputError(
+        "a kernel function takes two blocks of rows and returns a matrix, or two rows and"
+        " returns a number",
+        got=f"{shown(f)}: {' '.join(said.split())[:300]}",
+        fix="return shape (r, c), or pass Function.pairwise(f) with f(row, row) -> number",
+    ) from failed
 
 
 def _each(rows: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import Any, Protocol, final
 
@@ -12,10 +13,14 @@ from mercer.arrays import (
     as_rows,
     asarray_like,
     columns_of,
+    count_rows,
+    given_to,
     is_numpy,
+    is_objects,
     is_sparse,
     namespace,
 )
+from mercer.errors import InputError
 
 MOST = 8192  # features up to which the map is worth more than the matrix
 _DEGREE = 32  # a degree past which the coefficients are no use in float64
@@ -47,11 +52,41 @@ class Identity:
 
 @final
 @dataclasses.dataclass(frozen=True)
+class Applied:
+    """φ of a function of the user's, its result looked at."""
+
+    function: Callable[[Any], Any]
+    width: int | None = None
+
+    def phi(self, rows: Any) -> Array:
+        """See `Features.phi`; what is no table of numbers is refused."""
+        found = given_to(self.function, rows)
+        if not hasattr(found, "dtype"):
+            found = np.asarray(found)
+        numbers = not is_numpy(found) or found.dtype.kind in "fiub"
+        if len(found.shape) != 2 or not numbers or int(found.shape[0]) != count_rows(rows):
+            raise InputError(
+                "a feature map must return a table of numbers, one row for each row",
+                got=f"{type(found).__name__} of shape {tuple(found.shape)}, {found.dtype}, for"
+                f" {count_rows(rows)} rows",
+                fix="return an array of shape (n, D)",
+            )
+        return found
+
+    def count(self, p: int) -> int | None:
+        """See `Features.count`."""
+        return self.width
+
+
+@final
+@dataclasses.dataclass(frozen=True)
 class One:
     """φ(x) = 1."""
 
     def phi(self, rows: Any) -> Array:
         """See `Features.phi`."""
+        if is_objects(rows) or not hasattr(rows, "shape"):
+            return np.ones((len(rows), 1))
         rows = as_rows(rows)
         n = int(rows.shape[0])
         if is_numpy(rows) or is_sparse(rows):
@@ -178,4 +213,4 @@ def _multinomial(row: list[int], degree: int) -> float:
     return float(math.factorial(degree) // below)
 
 
-FEATURES = (Chosen, Identity, Monomials, One, Stacked, Weighted)
+FEATURES = (Applied, Chosen, Identity, Monomials, One, Stacked, Weighted)

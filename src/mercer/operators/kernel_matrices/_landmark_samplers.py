@@ -26,7 +26,7 @@ from mercer.arrays import (
     Side,
     Tiles,
     Workspace,
-    as_rows,
+    kernel_rows,
     prepare,
     single_threaded_blas,
     thread_count,
@@ -95,7 +95,7 @@ class PivotTable:
     @classmethod
     def of(cls, kernel: Kernel, rows: Any, weights: Array | None, dtype: Any) -> "PivotTable":
         """Return the table of rows (n, p); tiles are float32 where rows and `dtype` are."""
-        program, rows = program_of(kernel), as_rows(rows)
+        program, rows = program_of(kernel), kernel_rows(rows)
         n = int(rows.shape[0])
         narrow = np.dtype(dtype) == np.float32 and rows.dtype == np.float32
         at = np.float32 if narrow else np.float64
@@ -251,7 +251,7 @@ def select(
     The rows looked at are evenly spread over those of positive weight, so that the cost does
     not grow with n. See `choose` for the parameters.
     """
-    rows = as_rows(rows)
+    rows = kernel_rows(rows)
     n = int(rows.shape[0])
     held = np.arange(n) if weights is None else np.flatnonzero(weights)
     picked = held[spread(len(held), among)] if len(held) else held

@@ -6,7 +6,7 @@ from typing import Any, Self, final
 import numpy as np
 import scipy.linalg.blas as blas
 
-from mercer.arrays import Array, Lanes, Tiles, Workspace, as_rows, eigh, thread_count
+from mercer.arrays import Array, Lanes, Tiles, Workspace, eigh, kernel_rows, thread_count
 from mercer.errors import InputError
 from mercer.operators.kernel_matrices._landmark_samplers import Factor
 from mercer.operators.kernel_matrices._landmarks import Bench, Landmarks
@@ -98,7 +98,7 @@ class LandmarkSums:
 
         Rows of weight zero are counted and not looked at, whatever their cells are.
         """
-        rows = as_rows(rows)
+        rows = kernel_rows(rows)
         n, idle = int(rows.shape[0]), 0
         w = None if weights is None else _counts(weights, n)
         if w is not None and not np.all(w):

@@ -24,10 +24,11 @@ from mercer.arrays import (
     Side,
     Tiles,
     Workspace,
-    as_rows,
     diagonal,
     interruptible,
+    is_objects,
     is_sparse,
+    kernel_rows,
     prepare,
     thread_count,
     tile,
@@ -118,8 +119,8 @@ class LandmarkFrame:
 
 def in_precision(rows: Any, dtype: Any) -> Any:
     """Return rows of numbers as `dtype`; nothing is copied that has it."""
-    rows = as_rows(rows)
-    return rows if rows.dtype == dtype else rows.astype(dtype)
+    rows = kernel_rows(rows)
+    return rows if rows.dtype == dtype or is_objects(rows) else rows.astype(dtype)
 
 
 def program_of(kernel: Kernel) -> Node:
@@ -147,7 +148,7 @@ def middle_row(kernel: Kernel, rows: Any) -> Any:
     """
     if kernel.flag is not Flag.CPD:
         return None
-    rows = as_rows(rows)
+    rows = kernel_rows(rows)
     sample = rows[spread(int(rows.shape[0]), _SAMPLE)]
     side = prepare(kernel.program(), in_precision(sample, np.float64))
     every = slice(0, side.n)
@@ -264,7 +265,7 @@ class Landmarks:
         Cholesky with complete pivoting of K_SS, scaled to a unit diagonal: m³/3 flops.
         """
         program = program_of(kernel)
-        rows = as_rows(rows)
+        rows = kernel_rows(rows)
         origin = middle_row(kernel, rows)
         frame = LandmarkFrame.of(program, rows, origin)
         x = frame.ready(rows)
@@ -311,7 +312,7 @@ class Landmarks:
         2mp + m² flops a row. Tiles are float64, also for float32 rows, unless `dtype` is
         float32 and the rows are.
         """
-        rows = as_rows(rows)
+        rows = kernel_rows(rows)
         n = int(rows.shape[0])
         f, r = np.empty((n, self.m), dtype), np.empty(n)
         bench, tiles = self.bench(rows, dtype), self._tiles(n)
@@ -331,7 +332,7 @@ class Landmarks:
         self, rows: Any, dtype: Any = np.float64
     ) -> Iterator[tuple[slice, Array, Array]]:
         """Yield (which rows, F, r) block by block; the arrays are the reader's own."""
-        rows = as_rows(rows)
+        rows = kernel_rows(rows)
         bench, tiles, space = self.bench(rows, dtype), self._tiles(rows.shape[0]), Workspace()
         for part in tiles:
             f, r, _ = bench.block(rows[part], bench.buffer(tiles.rows), space)
@@ -339,7 +340,7 @@ class Landmarks:
 
     def bench(self, rows: Any, dtype: Any) -> "Bench":
         """Return the place where blocks of such rows become features."""
-        narrow = np.dtype(dtype) == np.float32 and as_rows(rows).dtype == np.float32
+        narrow = np.dtype(dtype) == np.float32 and kernel_rows(rows).dtype == np.float32
         return self._narrow if narrow else self._wide
 
     @cached_property
@@ -410,4 +411,6 @@ def _equal(a: Any, b: Any) -> bool:
         return a is b
     if a.shape != b.shape or is_sparse(a) != is_sparse(b):
         return False
+    if is_objects(a) and is_objects(b):
+        return all(x is y or bool(np.array_equal(x, y)) for x, y in zip(a, b, strict=True))
     return (a != b).nnz == 0 if is_sparse(a) else bool(np.array_equal(a, b))

@@ -99,11 +99,11 @@ def groups_seen(model: Any, X: Any, y: Any) -> GroupsSummary:
     found: list[Any] = [None, None, None]
     if given is not None:
         kernel = hasattr(model, "kernel_")
-        cost = n * int(model.n_features_in_) ** 2 * _FOLDS
+        p = int(getattr(model, "n_features_in_", 0))  # objects have no columns
         folds = min(_FEW_FOLDS if kernel else _FOLDS, n)
-        if n <= _KERNEL if kernel else cost <= _WORK:
+        if n <= _KERNEL if kernel else n * p**2 * _FOLDS <= _WORK:
             found[0] = tried(model.confusion, X, given, folds=folds)
-        if n <= _KERNEL if kernel else n * int(model.n_features_in_) <= _CELLS:
+        if n <= _KERNEL if kernel else n * p <= _CELLS:
             found[1] = tried(model.permutation, X, given, draws=_DRAWS)
         found[2] = tried(model.ellipses, X, given)
     # The columns of a kernel matrix are rows: PCA of them would say nothing.

@@ -332,10 +332,10 @@ def seen_from(
 
 
 def column_names(model: Any) -> tuple[str, ...]:
-    """Return the names of the columns of the fit, or their numbers."""
+    """Return the names of the columns of the fit, or their numbers; objects have none."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        return tuple(f"column {j}" for j in range(int(model.n_features_in_)))
+        return tuple(f"column {j}" for j in range(int(getattr(model, "n_features_in_", 0))))
     return tuple(str(name) or f"column {j}" for j, name in enumerate(names))
 
 

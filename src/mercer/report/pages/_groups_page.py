@@ -153,9 +153,8 @@ def _care(seen: GroupsSummary) -> list[str]:
     few = [f"{seen.classes[g]} ({counts[g]:g})" for g in np.flatnonzero(counts < 5)]
     if few:
         out.append(f"Few rows to speak of: {listed(few)}.")
-    p = int(model.n_features_in_)
     if not hasattr(model, "kernel_"):
-        n = float(counts.sum())
+        n, p = float(counts.sum()), int(model.n_features_in_)
         if n < _RATIO * p:
             out.append(
                 f"{n:g} rows for {p:,} columns: on the map the classes look farther apart than "

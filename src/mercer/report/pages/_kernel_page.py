@@ -354,7 +354,8 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
     sections += [] if wanted.tuning is None else [_tuning(wanted.tuning)]
     sections += [kernel_stability(model, X), condition_section(tried(health, model, X), wanted)]
     n = len(cloud.Z)
-    about = [f"{n:,} rows", f"{len(names):,} columns", f"kernel {short(model.kernel_)}"]
+    columns = [f"{len(names):,} columns"] if names else []
+    about = [f"{n:,} rows", *columns, f"kernel {short(model.kernel_)}"]
     about += other_rows(model, n)
     words = kernel_verdict(model, kernel_groups(cloud, wanted.colours))
     return wanted.page(model, about, words, sections, cloud)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, check_cv
 
+from mercer.arrays import is_objects
 from mercer.errors import (
     AccuracyWarning,
     DataWarning,
@@ -24,10 +25,18 @@ from mercer.errors import (
     NotSupportedError,
 )
 from mercer.estimators import KernelPCA
+from mercer.estimators.kernel._kernel_rows import sees_numbers
+from mercer.estimators.walk._admission import admit_objects
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
-from mercer.studies._study_rows import few, rows_seen
+from mercer.studies._study_rows import evenly, few, rows_seen
 from mercer.studies.tuning import _parallel_analysis as _parallel
-from mercer.studies.tuning._tuning_result import Candidate, Tuning, brief, left_out
+from mercer.studies.tuning._tuning_result import (
+    ADMITTED,
+    Candidate,
+    Tuning,
+    brief,
+    left_out,
+)
 
 _LARGEST_RANK = 0.25  # effective rank, in rows, from which a kernel sees no structure
 
@@ -130,8 +139,8 @@ def candidates(kernels: Any, lengthscales: Any, rows: Any) -> list[Kernel]:
         As `as_kernel` reads them; None is RBF().
     lengthscales : None or numbers
         What takes the place of "median".
-    rows : array of shape (n, p)
-        The rows that medians are taken from.
+    rows : array of shape (n, p), or of n objects
+        The rows that medians are taken from; objects have no linear kernel.
     """
     given = _read(kernels)
     lengths = None if lengthscales is None else _numbers(lengthscales)
@@ -141,7 +150,7 @@ def candidates(kernels: Any, lengthscales: Any, rows: Any) -> list[Kernel]:
             got=f"lengthscales={lengths}, kernels={given}",
             fix='leave the lengthscale of a kernel at "median", for example RBF()',
         )
-    found: list[Kernel] = [Linear()]
+    found: list[Kernel] = [] if is_objects(rows) else [Linear()]
     for kernel in given:
         found += [one for one in _spread(kernel, lengths, rows) if one not in found]
     return found
@@ -265,7 +274,10 @@ def tune(
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n_samples, n_features)
-        Rows of numbers.
+        Rows of numbers; or a sequence of objects such as texts, for kernels that take them.
+        Those cannot be rebuilt: kernels are compared by the share of the variance of held-out
+        objects that k axes hold in feature space, and the simplest within one standard error
+        is chosen. It is larger where a kernel sees less, so compare kernels of one kind.
     kernels : None, a kernel, or several
         Kernels, their names or functions. One with the lengthscale "median" stands for
         seven, γ = 1/2ℓ² at 1/8 … 8 times 1/median‖x-y‖²; None is RBF().
@@ -307,6 +319,8 @@ def tune(
     )
     _check(model, max_rows)
     seed, k = model._seed(), int(n_components)
+    if _are_objects(kernels, X):
+        return _tuned_on_objects(model, k, X, kernels, cv, lengthscales, int(max_rows))
     rows, needed = rows_seen(model, X, int(max_rows), seed)
     n = int(rows.shape[0])
     folds = _folds(cv, n, k, seed)
@@ -337,6 +351,75 @@ def tune(
         standardize=bool(standardize),
         random_state=random_state,
     )
+
+
+def _are_objects(kernels: Any, X: Any) -> bool:
+    """Tell whether X holds objects that all the kernels take."""
+    return kernels is not None and not any(sees_numbers(one, X) for one in _read(kernels))
+
+
+def _tuned_on_objects(
+    model: KernelPCA, k: int, X: Any, kernels: Any, cv: Any, lengthscales: Any, most: int
+) -> Tuning:
+    """Return the kernel whose k axes hold most of the variance of held-out objects."""
+    if model.standardize:
+        raise InputError(
+            "objects have no columns that could be standardised",
+            got="standardize=True with rows that are no table of numbers",
+            fix="leave standardize out",
+        )
+    things, seed = admit_objects(X, fewest=_FEWEST), model._seed()
+    things = things[evenly(len(things), most)]
+    folds = _folds(cv, len(things), k, seed)
+    curve = []
+    for kernel in candidates(kernels, lengthscales, things):
+        one = look(_model(kernel, k, seed), things)
+        if one.effective_rank is not None:  # of many directions k may still hold much
+            one = dataclasses.replace(one, verdict=ADMITTED)
+        curve.append(_held(one, _model(kernel, k, seed), things, folds))
+    if not any(one.score is not None for one in curve):
+        raise InputError(
+            "the kernels cannot be compared on these rows",
+            got=f"{curve[0].kernel!r}: {curve[0].verdict}",
+            fix="choose other kernels",
+        )
+    chosen, best = simplest(curve)
+    axes = "1 component holds" if k == 1 else f"{k} components hold"
+    why = f"{axes} {best.score:.3f} ± {best.error:.3f} of the variance of held-out rows with"
+    why = f"{why} {brief(best.kernel)}, the largest share."
+    if chosen is not best:
+        why += f" {brief(chosen.kernel)} is the simplest within one standard error"
+        why += f" ({chosen.score:.3f})."
+    return Tuning(
+        best=chosen.kernel,
+        criterion="held-out variance",
+        reason=" ".join([why, *left_out(curve)]),
+        curve=tuple(curve),
+        n_components=k,
+        rows=len(things),
+        random_state=model.random_state,
+    )
+
+
+def _held(one: Candidate, model: KernelPCA, things: Any, folds: Folds) -> Candidate:
+    """Return the candidate with the mean of 1 - Σr(x)/Σ‖φ(x) - φ̄‖² over held-out objects.
+
+    r(x) is what the axes of the others leave of φ(x), φ̄ their mean.
+    """
+    if not one.admitted:
+        return one
+    shares = []
+    try:
+        with _quietly():
+            for kept, held in folds:
+                fitted = model.fit(things[kept])
+                left = fitted.novelty(things[held])
+                inside = np.sum(np.asarray(fitted.transform(things[held])) ** 2, axis=1)
+                shares.append(1 - float(np.sum(left)) / float(np.sum(left + inside)))
+    except MercerError as error:
+        return dataclasses.replace(one, verdict=error.what)
+    spread = float(np.std(shares, ddof=1)) / len(shares) ** 0.5
+    return dataclasses.replace(one, score=float(np.mean(shares)), error=spread)
 
 
 def _model(kernel: Kernel, k: int, seed: int) -> KernelPCA:

@@ -64,7 +64,8 @@ class Tuning:
     best : Kernel
         The kernel chosen, with numbers for parameters.
     criterion : str
-        "reconstruction", "parallel analysis" or "linear is enough".
+        "reconstruction", "parallel analysis" or "linear is enough"; "held-out variance" for
+        objects.
     reason : str
         Why, in plain sentences.
     curve : tuple of Candidate
