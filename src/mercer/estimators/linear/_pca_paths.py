@@ -228,7 +228,7 @@ def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
             cross = compared(halves, rows.shape, centring.factor, recipe.seed)
             recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
             del halves  # the solver needs their space
-        matrix, error = _scaled(moments, centring.factor)
+        matrix, error = _scaled(moments, centring)
         trace = max(float(np.trace(matrix)), 0.0)
         goal = _goal(rows, recipe, storage, trace, error)
         rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
@@ -243,17 +243,24 @@ def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def _scaled(moments: Moments, factor: Array | None) -> tuple[Array, float]:
-    """Return the scatter matrix with its columns scaled in place, and its error."""
-    matrix, error = moments.scatter, moments.error
+def _scaled(moments: Moments, centring: Centring) -> tuple[Array, float]:
+    """Return the scatter matrix with its columns scaled in place, and its error.
+
+    Where columns are divided by deviations, these are wrong by half the share that their
+    variances are: a part of the rows of the result, and of its columns.
+    """
+    matrix, factor = moments.scatter, centring.factor
+    error = moments.error_of(factor)
     if factor is None:
         return matrix, error
-    # The error of entry (i, j) is charged against √(R_ii·R_jj), R about the origin.
-    raw = np.diagonal(matrix) + moments.total * moments.offset**2
-    size = float(np.sum(raw * factor**2))
+    squares, errors = np.array(np.diagonal(matrix)), moments.column_errors
     matrix *= factor[:, None]
     matrix *= factor[None, :]
-    return matrix, error / max(moments.raw_trace, 1e-300) * size
+    if centring.unitless:
+        share = np.divide(errors, squares, out=np.zeros_like(squares), where=squares > 0)
+        rows = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+        error += float(np.linalg.norm(share * rows))
+    return matrix, error
 
 
 def _once_chosen(
@@ -327,7 +334,7 @@ def _direct(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found
     trace = float(np.sum(np.maximum(scatter, 0.0)))
     op = centred(rows, centring)
     squared = path.name == "krylov"
-    error = moments.error if factor is None else moments.error / moments.raw_trace * trace
+    error = moments.error_of(factor)
     goal = _goal(rows, recipe, storage, trace + error, 0.0, squared=squared)
     wide = squared and rows.shape[0] < rows.shape[1]
     if wide and not isinstance(op, CentredBlocks | CentredParts):

@@ -416,6 +416,9 @@ def _moments(sums: CompletionSums) -> RunningMoments:
     made.offset = sums.offset + sums.first / n / factor
     scatter = sums.second - np.outer(sums.first, sums.first / n)
     made.scatter = (scatter + scatter.T) / (2 * np.outer(factor, factor))
-    made.raw_trace = float(np.sum(np.diagonal(sums.second) / factor**2))
-    made.error = EPS * (8 + np.sqrt(sums.rows)) * made.raw_trace
+    raw = np.diagonal(sums.second) / factor**2
+    made.raw_trace = float(np.sum(raw))
+    made.errors = EPS * (8 + np.sqrt(sums.rows)) * raw
+    made.drifts = np.zeros(len(raw))
+    made.error = float(np.sum(made.errors))
     return made
