@@ -150,6 +150,7 @@ def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     seconds = _build(p, kernel, machine, 8) + n**3 / (machine.eigen * machine.threads)
     held = 24.0 * n * n + 3 * p.data_bytes + 16.0 * n * p.components
     held += blas_buffers(n**3, p.threads)
+    held += kernel.beside
     note = "all pairs of the kernel matrix by LAPACK"
     solver = Exact(destroy=True)
     return Path("lapack", solver, 1, int(held), flops, seconds, "gram", 8, note)
@@ -165,6 +166,7 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
     held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components)
     held += blas_buffers(n * n * b, p.threads)
+    held += kernel.beside
     note = f"stored matrix, block Krylov with {b} columns a product"
     if p.itemsize == 4:
         note = f"float32 {note}, its error measured"
@@ -177,6 +179,7 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     b = min(p.rows, k + _BEYOND)
     m = start_landmarks(p.rows, k)
     held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * _TILE_BYTES)
+    held += kernel.beside
     held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
     # What the landmarks are chosen with is gone before there is a basis.
     chosen = 16.0 * m * sampled_rows(p.rows, m, p.room, p.threads)
@@ -243,7 +246,7 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     seconds += m**3 / (machine.eigen * machine.threads)
     # The rows among which they are chosen are copied, and made ready in float64.
     chosen = 16.0 * few * m + (2 if p.itemsize == 8 else 5) * p.data_bytes * few / n
-    held = chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
+    held = kernel.beside + chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
 

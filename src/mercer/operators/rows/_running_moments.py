@@ -14,6 +14,7 @@ from mercer.operators.rows._dense_rows import SAFE, Rows
 _WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
 _FAR = 4.0  # squared distance of mean and origin, in variances, from which it is moved
 _STRIP = 4e6  # bytes of a rank-one correction that are made at a time
+_LEAST = 1e-290  # squares of a column, beside which there is nothing left to compare
 _NOTHING = 1e-12  # share of the weight that is rounding when all else was taken out
 
 
@@ -355,7 +356,7 @@ class RunningMoments:
         wrongs = grow * (drifts + theirs)
         # δdᵀ + dδᵀ ≤ cδδᵀ + ddᵀ/c, with the c that is best where columns have one deviation.
         unit = np.maximum(self._squares, errors)
-        unit = 1 / np.where(unit > 0, unit, np.inf)
+        unit = 1 / np.where(unit > _LEAST, unit, np.inf)
         c = math.sqrt(float(wrongs**2 @ unit) / max(float(delta**2 @ unit), 1e-300))
         both = c * delta**2 + (wrongs**2 / c if c > 0 else 0.0)
         self.errors = errors + abs(weight) * (both + wrongs**2)
