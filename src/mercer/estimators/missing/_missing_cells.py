@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from mercer import planning
-from mercer.arrays import EPS, Array, show_bytes
+from mercer.arrays import EPS, Array, at_most, show_bytes
 from mercer.errors import BudgetError
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing import _filling as steps
@@ -320,7 +320,8 @@ def _from_sums(fit: "PCA", filling: Fillings, found: Completed) -> Attributes | 
     if made.chosen.name != "gram" or completed.dtype != np.float64:
         return None
     source = _summed(found.sums, filling.source)
-    spectrum, axes = fit._solve(source, made.chosen, None)
+    with at_most(made.chosen.threads):
+        spectrum, axes = fit._solve(source, made.chosen, None)
     if not spectrum.certificate.met or fit._unresolved(spectrum, axes):
         return None
     _log.info("%s", made)
