@@ -82,6 +82,7 @@ from mercer.arrays.threads._listeners import task as task
 from mercer.arrays.threads._listeners import unheard as unheard
 from mercer.arrays.threads._read_ahead import ahead as ahead
 from mercer.arrays.threads._thread_lanes import Lanes as Lanes
+from mercer.arrays.threads._thread_lanes import at_most as at_most
 from mercer.arrays.threads._thread_lanes import one_thread as one_thread
 from mercer.arrays.threads._thread_lanes import single_threaded_blas as single_threaded_blas
 from mercer.arrays.threads._thread_lanes import thread_count as thread_count

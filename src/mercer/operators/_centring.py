@@ -33,6 +33,9 @@ class Moments:
     vanished : Array of shape (p,) or None
         Which columns vary although their squares are nothing in this unit; None where that
         was not looked at.
+    errors : ndarray of shape (p,) or None
+        The same by columns: with factors f that norm is at most Σf²·errors. None: they are
+        as the squares of the columns about the origin.
     """
 
     total: float
@@ -41,6 +44,24 @@ class Moments:
     raw_trace: float
     error: float
     vanished: Array | None = None
+    errors: Array | None = None
+
+    @property
+    def column_errors(self) -> Array:
+        """Return `errors`, or `error` parted as the squares of the columns are."""
+        if self.errors is not None:
+            return self.errors
+        xp = namespace(self.scatter)
+        diagonal = self.scatter if self.scatter.ndim == 1 else xp.linalg.diagonal(self.scatter)
+        raw = diagonal + self.total * self.offset**2
+        return raw * (self.error / max(self.raw_trace, 1e-300))
+
+    def error_of(self, factor: Array | None) -> float:
+        """Return the bound on the error of `scatter` with its columns multiplied by factors."""
+        if factor is None:
+            return self.error
+        errors = self.column_errors
+        return float(namespace(errors).sum(errors * factor**2))
 
     @property
     def in_range(self) -> bool:

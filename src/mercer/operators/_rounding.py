@@ -111,7 +111,7 @@ class Charged:
     def charge(self, running: Any) -> None:
         """Let the worst block speak for those that came before it, too."""
         if running.whole:
-            running.error += max(0.0, self.rate * running.raw_trace - self.sum)
+            running.charge(max(0.0, self.rate * running.raw_trace - self.sum))
 
 
 def probes_kept(probes: dict[int, Probe]) -> Array:

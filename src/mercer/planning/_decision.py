@@ -12,7 +12,7 @@ from mercer.planning._kernel_paths import (
     kernel_fallbacks,
     with_choice,
 )
-from mercer.planning._principal_paths import Path, candidates
+from mercer.planning._principal_paths import BLAS_EACH, Path, candidates
 from mercer.planning._problem import Problem, Workers
 from mercer.solvers import Exact
 
@@ -65,12 +65,17 @@ class Plan:
 def plan(problem: Problem) -> Plan:
     """Return the cheapest path that meets `tol` and fits `memory` and `time`.
 
+    What is done does not depend on the number of threads: paths are compared as one thread
+    would take them. The one that is chosen then has as many as `memory` has space for. Only
+    where `time` is given does it count what all of them can do.
+
     Raises
     ------
     BudgetError
         When no path fits the memory; it says what would.
     """
-    paths = _candidates(problem)
+    alone = _with_threads(problem, 1)
+    paths = _candidates(alone)
     if not paths:
         raise InputError(
             "no path can do this",
@@ -82,21 +87,86 @@ def plan(problem: Problem) -> Plan:
     if not fits:
         raise _refusal(problem, paths)
     sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
-    best = _best(sure or fits)
-    remark = ""
-    if problem.time is not None and best.seconds > problem.time:
-        best = min(sure or fits, key=lambda path: path.seconds)
+    best, remark, threads = _best(sure or fits), "", _Threads(problem)
+    if problem.time is not None:
+        paths, fits, sure = ([threads.timed(p) for p in some] for some in (paths, fits, sure))
+        best = threads.timed(best)
+        if best.seconds > problem.time:
+            best = min(sure or fits, key=lambda path: path.seconds)
         if best.seconds > problem.time:
             best, remark = _hurry(best, fits, problem.time)
     rejected = [
         (path, _reason(path, best, problem)) for path in paths if path.name != best.name
     ]
-    chosen = _with_fallbacks(best, paths, problem)
+    chosen = _with_fallbacks(best, paths, alone)
     if problem.kernel is not None:
-        rejected = [(with_choice(path, problem), reason) for path, reason in rejected]
-        chosen = with_choice(chosen, problem)
-    rejected = [(_whole(path, problem), reason) for path, reason in rejected]
-    return Plan(problem, _whole(chosen, problem), tuple(rejected), remark)
+        rejected = [(with_choice(path, alone), reason) for path, reason in rejected]
+        chosen = with_choice(chosen, alone)
+    rejected = [(_whole(threads.sharing(path), problem), reason) for path, reason in rejected]
+    return Plan(problem, _whole(threads.sharing(chosen), problem), tuple(rejected), remark)
+
+
+def _with_threads(problem: Problem, threads: int) -> Problem:
+    """Return the problem as so many threads would solve it."""
+    machine = problem.machine
+    machine = None if machine is None else dataclasses.replace(machine, threads=threads)
+    return dataclasses.replace(problem, threads=threads, machine=machine)
+
+
+class _Threads:
+    """What becomes of the paths of one thread when several share the work.
+
+    It takes less time and more space: as many share it as fit.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.priced = problem, dict[tuple[int, int], dict[str, Path]]()
+        self.all = problem.rates.threads
+
+    def timed(self, path: Path) -> Path:
+        """Return a path with the seconds that it takes all threads which fit."""
+        return dataclasses.replace(path, seconds=self._with(path, self._fitting(path)).seconds)
+
+    def sharing(self, path: Path) -> Path:
+        """Return a path, and those behind it, with all threads that fit."""
+        then = None if path.then is None else self.sharing(path.then)
+        count = self._fitting(path)
+        found = self._with(path, count)
+        if self.problem.time is not None:  # it is timed
+            found = dataclasses.replace(found, seconds=path.seconds)
+        if count < self.all:
+            note = f"{path.note}, {count} of {self.all} threads"
+            found = dataclasses.replace(found, threads=count, note=note)
+        return dataclasses.replace(found, then=then)
+
+    def _fitting(self, path: Path) -> int:
+        if _fits(self._with(path, self.all), self.problem):
+            return self.all
+        fits, many = 1, self.all
+        while many - fits > 1:
+            middle = (fits + many) // 2
+            if _fits(self._with(path, middle), self.problem):
+                fits = middle
+            else:
+                many = middle
+        return fits
+
+    def _with(self, path: Path, threads: int) -> Path:
+        one, many = (self._prices(count, path).get(path.name) for count in (1, threads))
+        if threads == 1 or one is None or many is None:
+            return path
+        idle = BLAS_EACH * (self.all - threads)  # BLAS does not take fewer where lanes do
+        more = max(0, many.bytes - one.bytes) + int(idle)
+        share = many.seconds / one.seconds if one.seconds else 1.0
+        return dataclasses.replace(path, bytes=path.bytes + more, seconds=share * path.seconds)
+
+    def _prices(self, threads: int, path: Path) -> dict[str, Path]:
+        key = threads, path.products
+        if key not in self.priced:
+            asked = dataclasses.replace(self.problem, itemsize=path.products)
+            found = _candidates(_with_threads(asked, threads))
+            self.priced[key] = {path.name: path for path in found}
+        return self.priced[key]
 
 
 def _whole(path: Path, problem: Problem) -> Path:

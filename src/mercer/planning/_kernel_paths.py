@@ -37,10 +37,10 @@ def start_landmarks(rows: int, components: int) -> int:
     return max(1, min(max(fewest, per * components), most, rows // 2))
 
 
-def sampled_rows(rows: int, landmarks: int, memory: float, threads: int) -> int:
-    """Return among how many rows landmarks are chosen: half of what is left of the memory."""
+def sampled_rows(rows: int, landmarks: int, memory: float) -> int:
+    """Return among how many rows landmarks are chosen: half of what one thread leaves."""
     fewest, most = _SAMPLED
-    left = memory - _feature_bytes(landmarks, threads)
+    left = memory - _feature_bytes(landmarks, 1)
     fit = int(max(0.5 * left, 0.0) / (16.0 * max(landmarks, 1)))
     return min(rows, max(fewest, 2 * landmarks, min(most, fit)))
 
@@ -150,6 +150,7 @@ def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     seconds = _build(p, kernel, machine, 8) + n**3 / (machine.eigen * machine.threads)
     held = 24.0 * n * n + 3 * p.data_bytes + 16.0 * n * p.components
     held += blas_buffers(n**3, p.threads)
+    held += kernel.beside
     note = "all pairs of the kernel matrix by LAPACK"
     solver = Exact(destroy=True)
     return Path("lapack", solver, 1, int(held), flops, seconds, "gram", 8, note)
@@ -165,6 +166,7 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
     held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components)
     held += blas_buffers(n * n * b, p.threads)
+    held += kernel.beside
     note = f"stored matrix, block Krylov with {b} columns a product"
     if p.itemsize == 4:
         note = f"float32 {note}, its error measured"
@@ -176,13 +178,15 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     n, k = float(p.rows), p.components
     b = min(p.rows, k + _BEYOND)
     m = start_landmarks(p.rows, k)
-    held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * _TILE_BYTES)
-    held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
+    lane = 12.0 * n * b + 3 * _TILE_BYTES
+    held = 2 * p.data_bytes + lane + kernel.beside
+    held += _feature_bytes(m, 1) + 8.0 * n * (7 * b + 3 * k)
     # What the landmarks are chosen with is gone before there is a basis.
-    chosen = 16.0 * m * sampled_rows(p.rows, m, p.room, p.threads)
-    room = (p.room - held) / (8.0 * n * 2.2)
+    chosen = 16.0 * m * sampled_rows(p.rows, m, p.room)
+    room = (p.room - held) / (8.0 * n * 2.2)  # that one thread leaves: digits depend on it
     basis = int(min(p.rows, max(6 * b, k + 4 * b), max(room, k + 2 * b)))
-    held += max(8.0 * n * 2.2 * basis, chosen)
+    held += max(8.0 * n * 2.2 * basis, chosen) + (machine.threads - 1) * lane
+    held += _feature_bytes(m, p.threads) - _feature_bytes(m, 1)
     walk = _made(p, kernel, machine, p.itemsize)
     walk += 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
     start = _feature_seconds(2 * n, m, p.cols, machine)
@@ -238,12 +242,12 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     """The axes among combinations of m rows, certified by what those leave of all rows."""
     n = float(p.rows)
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
-    few = sampled_rows(p.rows, m, p.room, p.threads)
+    few = sampled_rows(p.rows, m, p.room)
     seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
     # The rows among which they are chosen are copied, and made ready in float64.
     chosen = 16.0 * few * m + (2 if p.itemsize == 8 else 5) * p.data_bytes * few / n
-    held = chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
+    held = kernel.beside + chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
 

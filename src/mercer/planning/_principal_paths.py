@@ -15,7 +15,7 @@ _FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
-_PACKED = 8e6  # bytes that BLAS packs for each thread at most
+BLAS_EACH = 8e6  # bytes that BLAS packs for each thread at most
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
 
@@ -40,6 +40,7 @@ class Path:
     alone: float = 0.0  # of the seconds, those that do not grow with the rows
     worker_bytes: int = 0  # that the process of a worker takes at most, where rows are in parts
     network: int = 0  # bytes that go over the network in one pass
+    threads: int = 0  # that the work is held to, where more have no space; 0 is all there are
 
     def line(self) -> str:
         """Return the path as one line of the plan."""
@@ -131,7 +132,7 @@ def block_width(components: int, order: int, sparse: bool = False) -> int:
 
 def blas_buffers(flops: float, threads: int) -> float:
     """Return the bytes that BLAS keeps for itself: packed parts of what is multiplied."""
-    return float(min(_PACKED * threads, 16.0 * flops ** (2 / 3)))
+    return float(min(BLAS_EACH * threads, 16.0 * flops ** (2 / 3)))
 
 
 def _basis(block: int, components: int, order: int) -> int:

@@ -79,6 +79,9 @@ class KernelCost:
     bars : int
         Neighbours that a row keeps its distances to, where the kernel is found by that; 0
         for other kernels.
+    beside : float
+        Bytes that the rows take as the kernel sees them, where these are made, beyond those
+        of the data.
     """
 
     flops: float
@@ -94,6 +97,7 @@ class KernelCost:
     shuffled: int = 0
     geodesic: bool = False
     bars: int = 0
+    beside: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

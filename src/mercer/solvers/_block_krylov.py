@@ -104,6 +104,7 @@ class _Run:
         # V_j, the next to be multiplied
         self.block = first if solver.image is not None else orthonormal(first, None, 0.0)[0]
         self.h: FloatArray = np.zeros((0, 0))
+        self.loud: FloatArray = np.zeros(0)  # ‖Av_j‖², with which the error of a product grows
         self.theta: FloatArray = np.zeros(0)
         self.z: FloatArray = np.zeros((0, 0))
         self.tail: FloatArray = np.zeros((0, 0))
@@ -229,6 +230,7 @@ class _Run:
         h[:, m:], h[m:, :m] = column, column[:m].T
         h[m:, m:] = (column[m:] + column[m:].T) / 2
         self.h = h
+        self.loud = np.append(self.loud, np.abs(np.diagonal(h)[m:]))
         top = float(np.max(np.abs(np.diagonal(h)), initial=0.0))
         room = self.n - self.basis.shape[1]
         self.block, coefficients = orthonormal(w, self.basis, self._noise(top))
@@ -261,7 +263,7 @@ class _Run:
         keep = max(self.k, keep)
         rotate = asarray_like(self.z[:, :keep].copy(), self.basis)
         self.basis = self.basis @ rotate
-        self.h = np.diag(self.theta[:keep])
+        self.h, self.loud = np.diag(self.theta[:keep]), self.z[:, :keep].T ** 2 @ self.loud
         self._carry(None)  # the space has become smaller
 
     def _should_probe(self) -> bool:
@@ -350,11 +352,15 @@ class _Run:
         )
 
     def _error(self) -> FloatArray:
-        """Return the arithmetic error (k,) of each Ritz value: ‖A‖_F·√θ_i times its ratio."""
-        theta = np.abs(self.theta[: self.k])
+        """Return the arithmetic error (k,) of each Ritz value.
+
+        A float32 product AᵀAv_j errs by ‖A‖_F·‖Av_j‖ times its ratio, each for itself, and
+        that of a Ritz vector Σz_jv_j is made of those: less of it would be said by ‖A‖_F·√θ.
+        """
+        loud = self.z[:, : self.k].T ** 2 @ self.loud
         size = self._size(float(np.max(np.abs(self.theta))) * self.n)
         rounding = self.goal.error + _ROUNDING * size
-        return rounding + self.op.product_error * np.sqrt(size * theta)
+        return rounding + self.op.product_error * np.sqrt(size * loud)
 
     def _upper(self, count: int, c: float) -> FloatArray:
         if c >= self.theta[self.k - 1]:  # nothing outside is excluded: no need to solve for it

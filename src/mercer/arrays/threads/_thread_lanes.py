@@ -64,9 +64,8 @@ def thread_count() -> int:
     if getattr(_alone, "depth", 0):
         return 1
     with _limit.lock:
-        if _limit.held is not None:
-            return _limit.before
-        return _blas_threads()
+        count = _blas_threads() if _limit.held is None else _limit.before
+    return int(min(count, getattr(_alone, "most", count)))
 
 
 def _blas_threads() -> int:
@@ -158,6 +157,24 @@ def one_thread() -> Iterator[None]:
             yield
     finally:
         _alone.depth -= 1
+
+
+@contextmanager
+def at_most(threads: int) -> Iterator[None]:
+    """Let the work of this thread begin no more lanes than these; 0 is as many as there are.
+
+    One is one thread for BLAS as well; with more it keeps those that it has.
+    """
+    if threads == 1:
+        with one_thread():
+            yield
+        return
+    before = getattr(_alone, "most", sys.maxsize)
+    _alone.most = min(before, threads or before)
+    try:
+        yield
+    finally:
+        _alone.most = before
 
 
 class Lanes:

@@ -197,7 +197,7 @@ FORMS: dict[str, Form] = {
     "RunningMoments": _form(
         RunningMoments,
         "whole rows total exponent raw_trace error anchor safe drift origin offset scatter"
-        " vanished?",
+        " vanished? errors? drifts?",
     ),
     "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
     "Searcher": _form(

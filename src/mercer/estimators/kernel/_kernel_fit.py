@@ -299,6 +299,7 @@ def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:
         centred=kernel.flag.centred and not isinstance(kernel, Precomputed),
         landmarks=None if seen.landmarks is None else seen.landmarks.number(n, pairs),
         shuffled=seen.request.shuffled(kernel, n, p),
+        beside=max(0.0, float(getattr(rows, "nbytes", 0)) - seen.source.nbytes),
     )
 
 

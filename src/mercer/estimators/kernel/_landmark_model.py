@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from mercer.arrays import EPS, Array, is_objects, quiet_blas, stacked, thread_count
+from mercer.arrays import EPS, Array, is_objects, quiet_blas, stacked
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, no_variance
@@ -133,7 +133,7 @@ class LandmarkModel:
         choice = task.landmarks or LandmarkChoice()
         k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
         count = choice.number(task.n, min(k, task.n))
-        among = sampled_rows(task.n, count, task.memory, thread_count())
+        among = sampled_rows(task.n, count, task.memory)
         given: dict[str, Any] = {"weights": task.weights, "seed": task.seed}
         counted = task.weights is None or bool(np.all(task.weights > 0))
         if among >= task.n and counted and choice.rows is None:  # all features are known then

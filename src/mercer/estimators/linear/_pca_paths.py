@@ -223,7 +223,7 @@ def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
         moments, halves = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     with quiet_blas(rows.shape[1]):  # for the halves and the pairs at the same time
-        cross, solver = None, path.solver
+        cross, solver, share = None, path.solver, _share_lost(moments, centring, recipe)
         if halves is not None:
             cross = compared(halves, rows.shape, centring.factor, recipe.seed)
             recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
@@ -233,7 +233,7 @@ def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
         goal = _goal(rows, recipe, storage, trace, error)
         rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
         squares = np.array(np.diagonal(matrix))
-        spectrum = solver.solve(Dense(matrix, symmetric=True), goal)
+        spectrum = _divided(solver.solve(Dense(matrix, symmetric=True), goal), share)
         said = None if cross is None else cross()
     hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
     columns = squares / (moments.total - 1)
@@ -245,15 +245,39 @@ def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
 
 def _scaled(moments: Moments, factor: Array | None) -> tuple[Array, float]:
     """Return the scatter matrix with its columns scaled in place, and its error."""
-    matrix, error = moments.scatter, moments.error
-    if factor is None:
-        return matrix, error
-    # The error of entry (i, j) is charged against √(R_ii·R_jj), R about the origin.
-    raw = np.diagonal(matrix) + moments.total * moments.offset**2
-    size = float(np.sum(raw * factor**2))
-    matrix *= factor[:, None]
-    matrix *= factor[None, :]
-    return matrix, error / max(moments.raw_trace, 1e-300) * size
+    matrix, error = moments.scatter, moments.error_of(factor)
+    if factor is not None:
+        matrix *= factor[:, None]
+        matrix *= factor[None, :]
+    return matrix, error
+
+
+def _share_lost(moments: Moments, centring: Centring, recipe: PCARecipe) -> float:
+    """Return the largest share that the squares of a column are wrong by, if it is divided."""
+    factor, variances = centring.factor, moments.variances
+    if not centring.unitless or factor is None:
+        return 0.0
+    root = 1.0 if recipe.root_feature_weight is None else recipe.root_feature_weight
+    done = np.isclose(factor**2 * variances, root**2, rtol=1e-3) & (variances > 0)
+    shares = moments.column_errors[done] / (variances[done] * (moments.total - 1))
+    return float(np.max(shares, initial=0.0)) + 4 * EPS
+
+
+def _divided(spectrum: Spectrum, share: float) -> Spectrum:
+    """Return the pairs with the certificate of columns divided by their exact deviations.
+
+    These are wrong by half of what the squares are: X̃(I + D) with ‖D‖ ≤ ½·share has
+    eigenvalues that differ from those of X̃ by that share of themselves [Ostrowski1959]_.
+    """
+    if share == 0:
+        return spectrum
+    sure = spectrum.certificate
+    values = spectrum.values[: len(sure.lower)]
+    wrong = share * np.where(np.isfinite(sure.upper), sure.upper, np.abs(values))
+    certificate = sure.widened(values, wrong, share * sure.next_upper)
+    missed = spectrum.outcome is Outcome.CONVERGED and not certificate.met
+    outcome = Outcome.FLOOR if missed else spectrum.outcome
+    return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
 
 
 def _once_chosen(
@@ -314,6 +338,7 @@ def _dual(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
     spectrum = features_from_samples(centred(rows, centring), spectrum)
+    spectrum = _divided(spectrum, _share_lost(moments, centring, recipe))
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
     return spectrum.padded(recipe.components), _with_cross(found, rows, moments, recipe)
 
@@ -327,7 +352,7 @@ def _direct(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found
     trace = float(np.sum(np.maximum(scatter, 0.0)))
     op = centred(rows, centring)
     squared = path.name == "krylov"
-    error = moments.error if factor is None else moments.error / moments.raw_trace * trace
+    error = moments.error_of(factor)
     goal = _goal(rows, recipe, storage, trace + error, 0.0, squared=squared)
     wide = squared and rows.shape[0] < rows.shape[1]
     if wide and not isinstance(op, CentredBlocks | CentredParts):
@@ -337,6 +362,7 @@ def _direct(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found
         spectrum = path.solver.solve(op, goal)
     if not squared and spectrum.total is not None:
         trace = spectrum.total
+    spectrum = _divided(spectrum, _share_lost(moments, centring, recipe))
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
     return spectrum.padded(recipe.components), _with_cross(found, rows, moments, recipe)
 
@@ -379,6 +405,7 @@ def _sketched(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Fou
     spectrum = dataclasses.replace(
         spectrum, certificate=certificate, squares=None, total=trace, outcome=outcome
     )
+    spectrum = _divided(spectrum, _share_lost(moments, centring, recipe))
     rank = min(_possible_rank(rows, moments), k) if slack <= error else k
     found = Found(centring, moments.total, trace, storage, rank)
     found = dataclasses.replace(found, columns=diagonal / (moments.total - 1))

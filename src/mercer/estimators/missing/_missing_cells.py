@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from mercer import planning
-from mercer.arrays import EPS, Array, show_bytes
+from mercer.arrays import EPS, Array, at_most, show_bytes
 from mercer.errors import BudgetError
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing import _filling as steps
@@ -320,7 +320,8 @@ def _from_sums(fit: "PCA", filling: Fillings, found: Completed) -> Attributes | 
     if made.chosen.name != "gram" or completed.dtype != np.float64:
         return None
     source = _summed(found.sums, filling.source)
-    spectrum, axes = fit._solve(source, made.chosen, None)
+    with at_most(made.chosen.threads):
+        spectrum, axes = fit._solve(source, made.chosen, None)
     if not spectrum.certificate.met or fit._unresolved(spectrum, axes):
         return None
     _log.info("%s", made)
@@ -416,6 +417,9 @@ def _moments(sums: CompletionSums) -> RunningMoments:
     made.offset = sums.offset + sums.first / n / factor
     scatter = sums.second - np.outer(sums.first, sums.first / n)
     made.scatter = (scatter + scatter.T) / (2 * np.outer(factor, factor))
-    made.raw_trace = float(np.sum(np.diagonal(sums.second) / factor**2))
-    made.error = EPS * (8 + np.sqrt(sums.rows)) * made.raw_trace
+    raw = np.diagonal(sums.second) / factor**2
+    made.raw_trace = float(np.sum(raw))
+    made.errors = EPS * (8 + np.sqrt(sums.rows)) * raw
+    made.drifts = np.zeros(len(raw))
+    made.error = float(np.sum(made.errors))
     return made

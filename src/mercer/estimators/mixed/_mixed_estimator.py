@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, show_bytes
+from mercer.arrays import Array, at_most, show_bytes
 from mercer.diagnostics import v_tests
 from mercer.errors import BudgetError
 from mercer.estimators.categories._category_cells import note_columns, of_categories, table_of
@@ -115,7 +115,8 @@ class MixedEstimator(OperatedEstimator):
         stored = int(op.table.nnz) if op.sparse else None
         problem = self._problem_of(asked, op.shape, min(wanted, *op.shape), nnz=stored)
         path = planned(problem).chosen
-        return pairs(asked, path, wanted, problem.tol, self._seed()).padded(wanted)
+        with at_most(path.threads):
+            return pairs(asked, path, wanted, problem.tol, self._seed()).padded(wanted)
 
     def _project(self, source: Any) -> Array:
         return self._axes.placed(source, self.unseen)[0]

@@ -21,7 +21,7 @@ from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
-from mercer.arrays import Array, available_bytes, parse_bytes, rates, thread_count
+from mercer.arrays import Array, at_most, available_bytes, parse_bytes, rates, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators.walk._admission import admit, held_rows
 from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
@@ -186,7 +186,8 @@ class SpectralEstimator(
         path = made.chosen
         while True:
             try:
-                spectrum, found = self._solve(source, path, weights)
+                with at_most(path.threads):
+                    spectrum, found = self._solve(source, path, weights)
             except PathEndedError as reason:
                 assert path.then is not None
                 _log.info("%s: %s; next: %s", path.name, reason, path.then.name)

@@ -83,7 +83,7 @@ class Rows(abc.ABC):
         self.rounding = Rounding(self.products)
         count = max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1]))
         count = 1 if origin is not None and exponent is not None else count
-        # A row that weighs next to nothing must not move the origin.
+        # A row that weighs next to nothing must not move the unit.
         among = None
         if weights is not None:
             among = np.flatnonzero(weights > 1e-3 * np.mean(weights))
@@ -97,7 +97,10 @@ class Rows(abc.ABC):
         if origin is not None and exponent is not None:
             self.origin, self.exponent = asarray_like(origin, sample, xp.float64), exponent
             return
-        self.origin = self._provisional_origin(sample)
+        middle = sample
+        if weights is not None:  # the mean may be that of few rows, which hold all the weight
+            middle = source.sample(count, _by_weight(as_numpy(weights), count))
+        self.origin = self._provisional_origin(middle)
         # Halves: the difference of two huge numbers may be larger than the largest number.
         largest = float(xp.max(xp.abs(sample * 0.5 - self.origin * 0.5)))
         found = binary_exponent(largest) + 1 if exponent is None else exponent
@@ -134,16 +137,22 @@ class Rows(abc.ABC):
         return Lanes(min(thread_count(), blocks))
 
     def moments(self) -> Moments:
-        """Return total, offset and the diagonal of the scatter: one pass, 3np flops."""
+        """Return total, offset and the diagonal of the scatter: one pass, 3np flops.
+
+        In float64 where columns are divided by it: what is wrong with a deviation is wrong
+        with every eigenvalue.
+        """
         n, p = self.shape
         xp = namespace(self.like)
-        tiles = self.tiles(2e6)
+        exact = self.scaling is not None and self.scaling.standardize
+        products = np.dtype(np.float64) if exact else self.products
+        tiles = self.tiles(1e6 if exact else 2e6)
         lanes = self.lanes(10.0 * n * p, 1, len(tiles))
         first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
         second = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
 
         def work(lane: int, parts: Iterator[slice]) -> None:
-            buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
+            buffer = scratch((tiles.rows, p), products, self.like, self.order)
             for part in parts:
                 y = self.block(part, buffer)
                 first[lane] += column_sums(y, self._root_of(part, y.dtype))
@@ -155,7 +164,7 @@ class Rows(abc.ABC):
         squares = squares - sums * (sums / self.total)
         # Equal terms round the same way, so that plain sums may err by half a unit each.
         worst = 0.5 * tiles.rows * EPS
-        worst += 128 * eps_of(self.products) if self.products.itemsize == 4 else 0.0
+        worst += 128 * eps_of(products) if products.itemsize == 4 else 0.0
         return self._finish(sums, squares, raw, tiles, worst)
 
     def vanished(self, squares: Array) -> Array:
@@ -322,6 +331,14 @@ class Rows(abc.ABC):
         # Equal terms round the same way; BLAS sums them in sixteen or more parts.
         grow = EPS * (4 + np.sqrt(tiles.rows) + tiles.rows / 16 + len(tiles) / 2)
         return Moments(total, sums / total, scatter, raw, (grow + ratio) * raw)
+
+
+def _by_weight(weights: Array, count: int) -> Array:
+    """Return `count` row numbers, each row as often as its share of Σw: evenly spaced in it."""
+    with np.errstate(over="ignore", under="ignore"):
+        ends = np.cumsum(weights / np.max(weights, initial=1e-300))
+    at = np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
+    return np.minimum(at, len(weights) - 1)
 
 
 def _cut(tiles: Tiles, parts: Sequence[slice] | None) -> list[slice]:

@@ -14,6 +14,7 @@ from mercer.operators.rows._dense_rows import SAFE, Rows
 _WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
 _FAR = 4.0  # squared distance of mean and origin, in variances, from which it is moved
 _STRIP = 4e6  # bytes of a rank-one correction that are made at a time
+_LEAST = 1e-290  # squares of a column, beside which there is nothing left to compare
 _NOTHING = 1e-12  # share of the weight that is rounding when all else was taken out
 
 
@@ -56,6 +57,10 @@ class RunningMoments:
         Bound on the norm of the error of e: what is wrong with a mean goes into S with δ.
     vanished : ndarray of shape (p,) or None
         Which columns had squares that are nothing in the unit of the sums; see `Rows.vanished`.
+    errors, drifts : ndarray of shape (p,) or None
+        The same column by column, for columns that are scaled: with factors f the error of S
+        has a norm of at most Σf²·errors. A column that is small beside the others, or has
+        lost rows that were not, has an error of its own. None in models of older files.
 
     Examples
     --------
@@ -70,12 +75,15 @@ class RunningMoments:
     """
 
     vanished: Array | None = None  # of sums in files that do not have it
+    errors: Array | None = None
+    drifts: Array | None = None
 
     def __init__(self, whole: bool = True) -> None:
         self.whole = whole
         self.rows, self.total, self.exponent = 0, 0.0, 0
         self.raw_trace = self.error = 0.0
         self.anchor, self.safe, self.drift = 0.0, SAFE[8], 0.0
+        self.errors = self.drifts = None
         self.origin: Array | None = None
         self.offset: Array = np.zeros(0)
         self.scatter: Array = np.zeros(0)
@@ -97,7 +105,28 @@ class RunningMoments:
         if found.total > 0:
             rms = math.sqrt(max(found.raw_trace, 0.0) / found.total)
             self.drift = EPS * (2 + math.sqrt(self.rows)) * rms
+            self._by_columns()
         return self
+
+    @property
+    def _squares(self) -> Array:
+        """The diagonal of S (p,), at least 0."""
+        return np.maximum(self._diagonal, 0.0)
+
+    def _by_columns(self) -> tuple[Array, Array]:
+        """Return `errors` and `drifts`; at first they are as the squares of columns about o."""
+        if self.errors is None or self.drifts is None:
+            raw = self._squares + self.total * self.offset**2
+            share = raw / max(float(np.sum(raw)), 1e-300)
+            self.errors, self.drifts = self.error * share, self.drift * np.sqrt(share)
+        return self.errors, self.drifts
+
+    def charge(self, more: float) -> None:
+        """Let the products of all rows have erred by more, each column by its share."""
+        errors, _ = self._by_columns()
+        raw = self._squares + self.total * self.offset**2
+        self.errors = errors + more * raw / max(float(np.sum(raw)), 1e-300)
+        self.error += more
 
     def add(self, rows: Rows) -> Self:
         """Take rows in: one pass over them."""
@@ -127,16 +156,14 @@ class RunningMoments:
         total = self.total + other.total
         share = other.total / total
         self.scatter += other.scatter
-        moved = self._correct(delta, self.total * share, self.drift + other.drift)
-        self.drift = (
-            (1 - share) * self.drift + share * other.drift + _rounded(delta, self.offset)
-        )
+        moved = self._correct(delta, self.total * share, other, 1.0)
+        self._drift(other, 1 - share, share, delta)
         if other.anchor > self.anchor:
             self.origin, self.anchor = other.origin, other.anchor
             self.offset = other.offset + (self.total / total) * delta
         else:
             self.offset = self.offset - share * delta
-        self._account(other, moved)
+        self._account(other, moved, self._squares)
         self.total, self.rows = total, self.rows + other.rows
         return self
 
@@ -170,12 +197,12 @@ class RunningMoments:
         apart = self.together(other)  # mean of all minus mean of those that go
         share = other.total / left
         delta = apart * (1 + share)
+        before = self._squares
         self.scatter -= other.scatter
-        wrong = (1 + share) * (self.drift + other.drift)
-        moved = self._correct(delta, -left * other.total / self.total, wrong)
-        self.drift += share * (self.drift + other.drift) + _rounded(delta, self.offset)
+        moved = self._correct(delta, -left * other.total / self.total, other, 1 + share)
+        self._drift(other, 1 + share, share, delta)
         self.offset = self.offset + share * apart
-        self._account(other, moved)
+        self._account(other, moved, before)
         self.total, self.rows = left, self.rows - other.rows
         self._refuse_foreign()
         self._slide()
@@ -188,13 +215,14 @@ class RunningMoments:
         self.anchor *= share
         self.raw_trace *= share
         self.error *= share
+        self.errors = None if self.errors is None else self.errors * share
         return self
 
     def moments(self) -> Moments:
         """Return what the paths of PCA take; S is shared, not copied."""
         assert self.origin is not None
         sums = self.total, self.offset, self.scatter, self.raw_trace, self.error
-        return Moments(*sums, self.vanished)
+        return Moments(*sums, self.vanished, self.errors)
 
     def recentred(self, dtype: Any) -> Self:
         """Move the origin to the mean, rounded to `dtype`; S stays what it is."""
@@ -214,11 +242,14 @@ class RunningMoments:
             return {"seen": np.array([float(self.rows)] + 7 * [0.0])}
         seen = [self.rows, self.total, self.exponent, self.raw_trace, self.error]
         seen += [self.anchor, self.safe, self.drift]
+        errors, drifts = self._by_columns()
         sums = {
             "seen": np.array(seen, np.float64),
             "origin": self.origin,
             "offset": self.offset,
             "scatter": self.scatter,
+            "errors": errors,
+            "drifts": drifts,
         }
         return sums if self.vanished is None else sums | {"vanished": self.vanished}
 
@@ -231,6 +262,7 @@ class RunningMoments:
         if "origin" in kept:
             self.origin, self.offset = kept["origin"], kept["offset"]
             self.scatter, self.vanished = kept["scatter"], kept.get("vanished")
+            self.errors, self.drifts = kept.get("errors"), kept.get("drifts")
         return True
 
     @property
@@ -262,6 +294,7 @@ class RunningMoments:
         assert other.origin is not None
         exponent = self._unit(other)
         for part in (self, other):
+            part._by_columns()
             part.in_unit(exponent)
         self.safe = min(self.safe, other.safe)
         delta = _apart(self.origin, other.origin, exponent) + (self.offset - other.offset)
@@ -297,10 +330,18 @@ class RunningMoments:
             self.raw_trace = math.ldexp(self.raw_trace, 2 * down)
             self.error = math.ldexp(self.error, 2 * down)
             self.drift = math.ldexp(self.drift, down)
+            if self.errors is not None and self.drifts is not None:
+                self.errors = np.ldexp(self.errors, 2 * down)
+                self.drifts = np.ldexp(self.drifts, down)
             self.exponent = exponent
 
-    def _correct(self, delta: Array, weight: float, wrong: float) -> float:
-        """Add weight·δδᵀ to S by strips; return |weight|·‖δ‖². `wrong` bounds δ's error."""
+    def _correct(
+        self, delta: Array, weight: float, other: "RunningMoments", grow: float
+    ) -> float:
+        """Add weight·δδᵀ to S by strips; return |weight|·‖δ‖².
+
+        Both means are wrong by their drifts, and δ by `grow` times as much.
+        """
         if not self.whole:
             self.scatter += weight * delta**2
         else:
@@ -309,18 +350,35 @@ class RunningMoments:
             for start in range(0, len(delta), strip):
                 part = slice(start, start + strip)
                 self.scatter[part] += scaled[part, None] * delta[None, :]
-        size = math.sqrt(float(delta @ delta))
+        size, wrong = math.sqrt(float(delta @ delta)), grow * (self.drift + other.drift)
         self.error += abs(weight) * wrong * (2 * size + wrong)
+        (errors, drifts), (_, theirs) = self._by_columns(), other._by_columns()
+        wrongs = grow * (drifts + theirs)
+        # δdᵀ + dδᵀ ≤ cδδᵀ + ddᵀ/c, with the c that is best where columns have one deviation.
+        unit = np.maximum(self._squares, errors)
+        unit = 1 / np.where(unit > _LEAST, unit, np.inf)
+        c = math.sqrt(float(wrongs**2 @ unit) / max(float(delta**2 @ unit), 1e-300))
+        both = c * delta**2 + (wrongs**2 / c if c > 0 else 0.0)
+        self.errors = errors + abs(weight) * (both + wrongs**2)
         return abs(weight) * size * size
 
-    def _account(self, other: "RunningMoments", moved: float) -> None:
+    def _drift(self, other: "RunningMoments", mine: float, theirs: float, delta: Array) -> None:
+        """Let e err by `mine` of its error, `theirs` of the other's, and its own rounding."""
+        (_, drifts), (_, others) = self._by_columns(), other._by_columns()
+        self.drift = mine * self.drift + theirs * other.drift + _rounded(delta, self.offset)
+        fresh = 2 * EPS * (np.abs(delta) + np.abs(self.offset))
+        self.drifts = mine * drifts + theirs * others + fresh
+
+    def _account(self, other: "RunningMoments", moved: float, squares: Array) -> None:
+        """Count the error of the other, and of adding to a diagonal as large as `squares`."""
         self.raw_trace += other.raw_trace + moved
         # Adding rounds each entry once: at most EPS/2 of what is there, in norm of the trace.
         self.error += other.error + 2 * EPS * self.raw_trace
+        self.errors = self._by_columns()[0] + other._by_columns()[0] + 2 * EPS * squares
 
     def _slide(self) -> None:
         """Let the origin follow a window, so that what has gone rounds nothing to come."""
-        squares = np.maximum(self._diagonal, 0.0)
+        squares = self._squares
         far = self.total * self.offset**2 > _FAR * squares
         if np.any(far):
             origin, offset = self.origin, self.offset
