@@ -37,7 +37,7 @@ def named(method: str, kind: str, number: int) -> str:
 
 
 def drawn(seed: int, count: int, method: str = "", kind: str = "") -> list[str]:
-    """Return the names of `count` cases: methods and kinds in turns, until all pairs were met."""
+    """Return the names of `count` cases: methods and kinds in turns, until all pairs met."""
     rng = np.random.default_rng(seed)
     methods = rng.permutation([name for name in BY_NAME if method in ("", name)])
     some = rng.permutation([name for name in KINDS if kind in ("", name)])
