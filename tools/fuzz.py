@@ -9,6 +9,7 @@ tests/fuzz says what is tried and what is right.
 """
 
 import argparse
+import signal
 import sys
 import time
 from pathlib import Path
@@ -19,6 +20,11 @@ sys.path[:0] = [str(TESTS / "fuzz"), str(TESTS / "numerics")]
 from fuzzed_case import drawn, run  # noqa: E402
 
 _EVERY = 500  # cases, after which it is said how far this is
+_SECONDS = 60  # after which a case is one that does not end
+
+
+def _endless(*_: object) -> None:
+    raise TimeoutError(f"no end after {_SECONDS} s")
 
 
 def main(args: list[str]) -> int:
@@ -33,7 +39,9 @@ def main(args: list[str]) -> int:
     names = drawn(asked.seed, asked.count, asked.method, asked.kind)
     names = [asked.case] if asked.case else names
     start, findings = time.perf_counter(), 0
+    signal.signal(signal.SIGALRM, _endless)
     for number, name in enumerate(names, 1):
+        signal.alarm(_SECONDS)
         for finding in run(name):
             findings += 1
             print(f"{finding}\n    ./run test-fuzz --case {name!r}", flush=True)
