@@ -35,7 +35,7 @@ class Method(NamedTuple):
         What else it takes, of "weights" of rows, "groups" of columns, "standardize" and
         "kernel".
     page : {"axes", "kernel", "counts", "categories", "groups", "factors", "manifold"}
-        Which page of the report shows it.
+        Which page of the report shows it; "" where none does.
     remark : str
         What its plan does not price; "" where it prices all.
     """
@@ -65,7 +65,7 @@ class Method(NamedTuple):
     @property
     def has_variances(self) -> bool:
         """Whether its axes have variances of rows: PCA and its next of kin."""
-        return self.page in ("axes", "kernel")
+        return self.page in ("axes", "kernel", "")
 
 
 METHODS: dict[str, Method] = {}  # by name
@@ -179,7 +179,8 @@ for _method in (
            also=("weights", "kernel")),
     Method("dropin.PCA", "mercer.dropin.pca", _FACE + "PCA."),
     Method("dropin.IncrementalPCA", "mercer.dropin.incremental_pca", _FACE + "IncrementalPCA."),
-    Method("dropin.TruncatedSVD", "mercer.dropin.truncated_svd", _FACE + "TruncatedSVD."),
+    Method("dropin.TruncatedSVD", "mercer.dropin.truncated_svd", _FACE + "TruncatedSVD.",
+           page=""),
     Method("dropin.KernelPCA", "mercer.dropin.kernel_pca", _FACE + "KernelPCA.",
            also=("kernel",), page="kernel"),
     Method("dropin.Nystroem", "mercer.dropin.nystroem", _FACE + "Nystroem.", also=("kernel",)),

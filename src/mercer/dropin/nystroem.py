@@ -146,9 +146,8 @@ class Nystroem(FeatureTable):
         m = min(self.n_components, n)
         if self.n_components > n:
             warnings.warn(
-                "n_components > n_samples. This is not possible.\n"
-                "n_components was set to n_samples, which results"
-                " in inefficient evaluation of the full kernel.\n"
+                "n_components > n_samples. This is not possible. n_components was set to"
+                " n_samples, which results in inefficient evaluation of the full kernel.\n"
                 f"  got: n_components={self.n_components}, {n} rows\n"
                 f"  fix: ask for at most {n} components",
                 DataWarning,

@@ -63,5 +63,11 @@ def inverse(lengthscale: Lengthscale) -> float | tuple[float, ...]:
     """Return 1/ℓ, the multiplier of the columns."""
     assert not isinstance(lengthscale, str)
     if isinstance(lengthscale, tuple):
-        return tuple(1 / v for v in lengthscale)
+        return tuple(inverse(v) for v in lengthscale)  # type: ignore[misc]
+    if math.isinf(1 / lengthscale):
+        raise InputError(
+            "the inverse of this lengthscale leaves the range of float64",
+            got=f"lengthscale={lengthscale:.3g}",
+            fix="multiply the rows, and the lengthscale, by a constant",
+        )
     return 1 / lengthscale

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer import plots
+from mercer.errors import NotSupportedError
 from mercer.methods import method_of
 from mercer.report._html_report import Report
 from mercer.report._page_parts import Page, Part, Picture, Section, Table
@@ -213,6 +214,7 @@ def report(
     y : sequence of n labels, or None
         Groups of the rows, for discriminant analysis.
     """
+    _refuse_without(model)
     wanted = PageRequest(
         title=title or _title(model, X),
         row_names=row_names,
@@ -237,6 +239,16 @@ def report(
         return Report(page_of_model(model, wanted.title, wanted.last(model)))
     page = import_module(PAGES[method_of(model).page])
     return Report(page.page_of(model, X, wanted), files_of(X))
+
+
+def _refuse_without(model: Any) -> None:
+    """Refuse a model of a method that no page shows."""
+    if not method_of(model).page:
+        raise NotSupportedError(
+            "no page shows models of this class",
+            got=type(model).__name__,
+            fix="report a mercer.PCA, or mercer.TopicVectors(centred=False) of counts",
+        )
 
 
 def _title(model: Any, X: Any) -> str:

@@ -197,6 +197,7 @@ class Certificate:
         arrays = ("lower", "upper", "residual", "gap")
         with np.errstate(over="ignore", under="ignore"):
             new = {n: np.ldexp(getattr(self, n) * factor, exponent) for n in arrays}
+            new["lower"] = np.minimum(new["lower"], np.finfo(np.float64).max)
             for name in ("zero_level", "next_upper"):
                 new[name] = float(np.ldexp(getattr(self, name) * factor, exponent))
             for name, way in (("lower", 0.0), ("upper", np.inf)):

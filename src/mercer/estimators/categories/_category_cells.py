@@ -243,6 +243,8 @@ def _of_whole(cells: Array) -> tuple[Array, Array]:
 
 
 def _of_floats(cells: Array, name: str, at: int) -> tuple[Array, Array]:
+    with np.errstate(over="ignore"):  # of longer floats
+        cells = cells.astype(np.float64)
     infinite = np.flatnonzero(np.isinf(cells))
     if infinite.size:
         row = int(infinite[0])
@@ -252,7 +254,7 @@ def _of_floats(cells: Array, name: str, at: int) -> tuple[Array, Array]:
             fix="mark missing cells as NaN, or drop the column",
         )
     there = ~np.isnan(cells)
-    values, inverse = np.unique(cells[there].astype(np.float64), return_inverse=True)
+    values, inverse = np.unique(cells[there], return_inverse=True)
     codes = np.full(len(cells), -1, np.int32)
     codes[there] = inverse
     return codes, values

@@ -128,7 +128,7 @@ def _largest(table: Array) -> float:
 
 def affordable(m: int, n: int, draws: int = DRAWS) -> int:
     """Return how many tables (m, n) may be drawn, at most `draws`; refuse where too few."""
-    each = m * n * (_CELL + _FLOP * min(m, n))
+    each = max(m * n, 1) * (_CELL + _FLOP * min(m, n))  # a table may be empty
     most = int(min(draws, _SECONDS / each))
     if most < _LEAST:
         raise NotSupportedError(

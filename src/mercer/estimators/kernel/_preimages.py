@@ -151,7 +151,7 @@ def _regress(shell: Decoder, scores: Array, rows: Array, share: Array) -> tuple[
     f = (shell.features(scores[checked]) - centre) @ vectors
     x, each = dense(rows[checked]) - mean, share[checked]
     largest = float(np.max(np.abs(x), initial=0.0)) or 1.0  # its square must not vanish
-    unit = float(np.sum(values)) / size
+    unit = float(np.sum(values)) / size or 1.0  # no axis: nothing varies, the mean is all
     best, chosen = np.inf, unit
     for penalty in _PENALTIES * unit:
         shrunk = values + penalty

@@ -128,8 +128,9 @@ class TopicVectors(OperatedEstimator):
         mean = np.zeros(len(idf))
         if self.centred:
             mean = np.bincount(table.indices, table.data * rows, minlength=len(idf)) / n
-        squares = float(np.sum(table.data**2 * rows))
-        trace = squares - n * float(mean @ mean)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = float(np.sum(table.data**2 * rows))
+            trace = squares - n * float(mean @ mean)
         _refuse_alike(trace, squares, source.shape[0])
         level = np.full(len(repeats), float(self.centred))
         op = Framed(
@@ -237,6 +238,12 @@ def _refuse_negative(counts: Any, names: Names) -> None:
 
 
 def _refuse_alike(trace: float, squares: float, n: int) -> None:
+    if not np.isfinite(squares):
+        raise InputError(
+            "squares of these counts leave the range of float64",
+            got=f"{n} documents of which Σ(tf·idf)² is infinite",
+            fix="divide the counts by a constant, or pass normalise=True",
+        )
     if trace <= 1e-14 * squares * n or squares == 0:
         raise InputError(
             "all documents are alike: there is no axis",

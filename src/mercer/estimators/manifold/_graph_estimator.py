@@ -491,12 +491,15 @@ class GraphEstimator(Embedding):
             )
         return [(slice(0, int(points.shape[0])), points)]
 
-    def _extension_error(self, state: dict[str, Any], source: Source) -> float:
-        """Return ‖transform(X) - embedding‖/‖embedding‖ over at most 1000 training rows."""
+    def _extension_error(self, state: dict[str, Any], source: Source) -> float | None:
+        """Return ‖transform(X) - embedding‖/‖embedding‖ over at most 1000 training rows.
+
+        None where an axis has no extension.
+        """
         rows = state["pieces_"][0].rows
         values = state["pieces_"][0].eigenvalues
         if np.min(np.abs(values)) < _LEAST:
-            return float("nan")
+            return None
         at = rows[np.unique(np.linspace(0, len(rows) - 1, _MEASURED).astype(np.int64))]
         known = np.asarray(state["embedding_"][at], np.float64)
         size = float(np.max(np.abs(known)))  # f is as D^-½: squares may leave the range

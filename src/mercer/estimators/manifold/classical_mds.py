@@ -140,7 +140,9 @@ class ClassicalMDS(Embedding):
                 fix='pass X.toarray(), or take metric="euclidean"',
             )
         if self.metric == "precomputed":
-            (refuse_odd_distances if reset else refuse_negative)(np.asarray(source.array))
+            d = np.asarray(source.array)
+            d = d.astype(np.float64) if d.dtype.kind == "b" else d
+            (refuse_odd_distances if reset else refuse_negative)(d)
         return source
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:

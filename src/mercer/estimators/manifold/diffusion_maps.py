@@ -69,9 +69,10 @@ class DiffusionMaps(GraphEstimator):
         Numbers to judge it by.
     kernel_ : ndarray or CSR matrix of shape (n, n)
         p_2t(x, y)/π(y), for whole 2t, made when it is asked for: n³ operations.
-    extension_error_ : float
+    extension_error_ : float or None
         ‖transform(X) - embedding_‖/‖embedding_‖ over at most 1000 rows of the fit: rounding
         where all pairs are joined.
+        None where an axis has eigenvalue 0, and cannot be extended.
     pieces_ : tuple of Piece
         Rows, eigenvalues and certificate of each piece that was embedded.
     n_components_, n_samples_, n_features_in_ : int

@@ -79,9 +79,10 @@ class LaplacianEigenmaps(GraphEstimator):
         Numbers to judge it by.
     kernel_ : CSR matrix or ndarray of shape (n, n)
         W_ij·vol/(d_id_j), vol = Σd: kernel PCA on it with row weights d has these axes.
-    extension_error_ : float
+    extension_error_ : float or None
         ‖transform(X) - embedding_‖/‖embedding_‖ over at most 1000 rows of the fit: rounding
         where all pairs are joined; per mille for neighbours whose distances are tied.
+        None where an axis has eigenvalue 0, and cannot be extended.
     pieces_ : tuple of Piece
         Rows, eigenvalues and certificate of each piece that was embedded.
     n_components_, n_samples_, n_features_in_ : int

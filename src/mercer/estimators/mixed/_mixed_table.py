@@ -101,7 +101,9 @@ def mixed(data: Any, categorical: object = None, kinds: Array | None = None) -> 
     masked = isinstance(data, np.ma.MaskedArray) and bool(np.ma.is_masked(data))
     plain = not frame and table.dtype.kind in "iuf" and not masked
     if plain and not forced and (kinds is None or not kinds.any()):
-        return Mixed(table, (), np.zeros(width, bool), names)
+        with np.errstate(over="ignore"):  # longer floats may be infinite here
+            held = table.astype(np.float64) if table.dtype.itemsize > 8 else table
+        return Mixed(held, (), np.zeros(width, bool), names)
     hidden = np.ma.getmaskarray(data) if masked else None
     numbers: list[Array] = []
     columns: list[CategoryColumn] = []
@@ -139,7 +141,8 @@ def _as_numbers(cells: Any, known: bool) -> Array | None:
             return None
         cells = np.array([*cells.to_list(), None], object)[:-1]
     if cells.dtype.kind in "iuf":
-        return np.asarray(cells, np.float64)
+        with np.errstate(over="ignore"):
+            return np.asarray(cells, np.float64)
     if cells.dtype.kind != "O":
         return None
     found = np.empty(len(cells))

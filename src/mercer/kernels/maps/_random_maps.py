@@ -139,7 +139,14 @@ def random_map(kernel: Kernel, p: int, m: int, *, orthogonal: bool, seed: int) -
         weights = rng.standard_cauchy((p, m))
     else:
         weights = _normal(rng, p, m, orthogonal) * _mixing(kernel, rng, m)
-    weights *= _inverse_lengths(kernel, p)
+    with np.errstate(over="ignore"):
+        weights *= _inverse_lengths(kernel, p)
+    if not np.isfinite(weights).all():
+        raise InputError(
+            "the frequencies of this kernel leave the range of float64",
+            got=repr(kernel),
+            fix="multiply the rows, and the lengthscale, by a constant",
+        )
     return RandomMap(weights, rng.uniform(0.0, 2 * math.pi, m), factor=factor)
 
 

@@ -50,7 +50,8 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
 def _places(model: Any, X: Any) -> Array:
     """Return the embedding where these are its rows, else where new rows go."""
     Z = np.asarray(model.embedding_, np.float64)
-    return Z if len(Z) == int(X.shape[0]) else np.asarray(model.transform(X), np.float64)
+    n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    return Z if len(Z) == n else np.asarray(model.transform(X), np.float64)
 
 
 def _numbers(X: Any) -> Array | None:
