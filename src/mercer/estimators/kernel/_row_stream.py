@@ -267,8 +267,8 @@ def priced(
         block = 8.0 * min(n, rows) * p
         held += source.reading_bytes(rows) + _BLOCKS * block
     cost = KernelCost(2.0 * p + 20, landmarks=marks)
-    known = {"held": held, "block_bytes": block}
-    return Problem(n, p, pairs, 8, tol=tol, kernel=cost, **known, **resources)
+    room = resources | {"held": held, "block_bytes": block}
+    return Problem(n, p, pairs, 8, tol=tol, kernel=cost, **room)
 
 
 def _block_rows(source: BlockSource) -> int:
