@@ -87,7 +87,7 @@ def plan(problem: Problem) -> Plan:
     if not fits:
         raise _refusal(problem, paths)
     sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
-    best, remark, threads = _best(sure or fits), "", _Threads(problem)
+    best, remark, threads = _best(sure or fits), "", _Threads(problem, paths)
     if problem.time is not None:
         paths, fits, sure = ([threads.timed(p) for p in some] for some in (paths, fits, sure))
         best = threads.timed(best)
@@ -102,8 +102,8 @@ def plan(problem: Problem) -> Plan:
     if problem.kernel is not None:
         rejected = [(with_choice(path, alone), reason) for path, reason in rejected]
         chosen = with_choice(chosen, alone)
-    rejected = [(_whole(threads.sharing(path), problem), reason) for path, reason in rejected]
-    return Plan(problem, _whole(threads.sharing(chosen), problem), tuple(rejected), remark)
+    others = tuple((threads.sharing(path), reason) for path, reason in rejected)
+    return Plan(problem, threads.sharing(chosen), others, remark)
 
 
 def _with_threads(problem: Problem, threads: int) -> Problem:
@@ -119,60 +119,58 @@ class _Threads:
     It takes less time and more space: as many share it as fit.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.priced = problem, dict[tuple[int, int], dict[str, Path]]()
-        self.all = problem.rates.threads
+    def __init__(self, problem: Problem, alone: list[Path]) -> None:
+        self.problem, self.all, own = problem, problem.rates.threads, problem.itemsize
+        found = alone if self.all == 1 else _candidates(problem)
+        self.priced = {(1, own): alone, (self.all, own): found}
 
     def timed(self, path: Path) -> Path:
         """Return a path with the seconds that it takes all threads which fit."""
-        return dataclasses.replace(path, seconds=self._with(path, self._fitting(path)).seconds)
+        return dataclasses.replace(path, seconds=self._fitting(path)[2])
 
     def sharing(self, path: Path) -> Path:
-        """Return a path, and those behind it, with all threads that fit."""
+        """Return a path, and those behind it, with all threads that fit and all they take."""
         then = None if path.then is None else self.sharing(path.then)
-        count = self._fitting(path)
-        found = self._with(path, count)
+        count, taken, seconds = self._fitting(path)
         if self.problem.time is not None:  # it is timed
-            found = dataclasses.replace(found, seconds=path.seconds)
-        if count < self.all:
-            note = f"{path.note}, {count} of {self.all} threads"
-            found = dataclasses.replace(found, threads=count, note=note)
-        return dataclasses.replace(found, then=then)
+            seconds = path.seconds
+        few = {"threads": count, "note": f"{path.note}, {count} of {self.all} threads"}
+        more = few if count < self.all else {}
+        whole = self.problem.whole(taken)
+        return dataclasses.replace(path, bytes=whole, seconds=seconds, then=then, **more)
 
-    def _fitting(self, path: Path) -> int:
-        if _fits(self._with(path, self.all), self.problem):
-            return self.all
-        fits, many = 1, self.all
-        while many - fits > 1:
-            middle = (fits + many) // 2
-            if _fits(self._with(path, middle), self.problem):
-                fits = middle
+    def _fitting(self, path: Path) -> tuple[int, int, float]:
+        """Return the most threads that fit, and the bytes and seconds of a path with them."""
+        fits, most, many = 1, self.all, self.all
+        while many > fits:
+            if self._fits(path, many):
+                fits = many
             else:
-                many = middle
-        return fits
+                most = many
+            many = (fits + most) // 2
+        return fits, *self._with(path, fits)
 
-    def _with(self, path: Path, threads: int) -> Path:
-        one, many = (self._prices(count, path).get(path.name) for count in (1, threads))
+    def _fits(self, path: Path, threads: int) -> bool:
+        taken, _ = self._with(path, threads)
+        fits = self.problem.whole(taken) <= self.problem.memory
+        return fits and path.worker_bytes <= _each(self.problem)
+
+    def _with(self, path: Path, threads: int) -> tuple[int, float]:
+        """Return bytes and seconds of a path of one thread, shared by so many."""
+        one, many = (self._priced(count, path) for count in (1, threads))
         if threads == 1 or one is None or many is None:
-            return path
+            return path.bytes, path.seconds
         idle = BLAS_EACH * (self.all - threads)  # BLAS does not take fewer where lanes do
         more = max(0, many.bytes - one.bytes) + int(idle)
         share = many.seconds / one.seconds if one.seconds else 1.0
-        return dataclasses.replace(path, bytes=path.bytes + more, seconds=share * path.seconds)
+        return path.bytes + more, share * path.seconds
 
-    def _prices(self, threads: int, path: Path) -> dict[str, Path]:
+    def _priced(self, threads: int, path: Path) -> Path | None:
         key = threads, path.products
         if key not in self.priced:
             asked = dataclasses.replace(self.problem, itemsize=path.products)
-            found = _candidates(_with_threads(asked, threads))
-            self.priced[key] = {path.name: path for path in found}
-        return self.priced[key]
-
-
-def _whole(path: Path, problem: Problem) -> Path:
-    """Return a path, and those behind it, with all that a fit takes by it."""
-    then = None if path.then is None else _whole(path.then, problem)
-    return dataclasses.replace(path, bytes=problem.whole(path.bytes), then=then)
+            self.priced[key] = _candidates(_with_threads(asked, threads))
+        return next((found for found in self.priced[key] if found.name == path.name), None)
 
 
 def _candidates(problem: Problem) -> list[Path]:
