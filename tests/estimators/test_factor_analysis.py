@@ -305,7 +305,7 @@ def test_a_covariance_matrix_says_all_but_the_means(standardize):
     [
         (np.diag([1.0, 0, 1]), {}, "does not vary"),
         (np.ones((2, 3)), {}, "must be a"),
-        ("correlations", {}, "must hold numbers"),
+        ("correlations", {}, "array of numbers"),
         (np.full((2, 2), np.nan), {}, "must be finite"),
         (np.array([[1.0, 0.2], [0.3, 1]]), {}, "symmetric"),
         (np.array([[1, 0.9, 0.1], [0.9, 1, 0.9], [0.1, 0.9, 1]]), {}, "negative eigenvalue"),
