@@ -177,8 +177,8 @@ RobustPCA n_components=2 // outlying: | method="spherical" | standardize=True |
   n_components=0.8; weighted
 ProbabilisticPCA n_components=2 // numbers: n_components="bic" | n_components="evidence" |
   standardize=True; holed: missing="ppca"
-FactorAnalysis n_components=2 // numbers: | rotation="promax" | rotation=None, standardize=False
-  | n_components="evidence", scores="bartlett"
+FactorAnalysis n_components=2 // numbers: | rotation="promax" | rotation="oblimin" |
+  rotation=None, standardize=False | n_components="evidence", scores="bartlett"
 LinearDiscriminantAnalysis // labelled: | shrinkage=0.2, n_components=1 | shrinkage="auto",
   priors=[0.2, 0.3, 0.5]
 KernelPCA n_components=3 // numbers: | kernel="linear" | kernel="rbf(lengthscale=4)" |

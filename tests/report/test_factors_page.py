@@ -134,12 +134,13 @@ def test_a_heywood_case_is_told():
     f = rng.normal(size=(80, 1))
     rows = f @ np.ones((1, 4)) + rng.normal(size=(80, 4))
     rows[:, 0] = f[:, 0]
+    rows[:, 1] = rows[:, 0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = mercer.FactorAnalysis(2).fit(rows)
-    assert len(model.heywood_)
-    assert "Heywood" in said(report(model, rows).page)
-    assert "2 factors are more than these columns can tell" in said(report(model, rows).page)
+        one, two = (mercer.FactorAnalysis(k).fit(rows) for k in (1, 2))
+    assert list(one.heywood_) == [0, 1]
+    assert "Heywood" in said(report(one, rows).page)
+    assert "2 factors are more than these columns can tell" in said(report(two, rows).page)
 
 
 # The page of topics: terms by weight, documents by hand-made tf-idf.

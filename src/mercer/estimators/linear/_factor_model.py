@@ -8,13 +8,14 @@ import dataclasses
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from mercer.arrays import EPS, Array, as_numpy, eps_of, leading_eigh, single_threaded_blas
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.linear._summed_rows import as_moments
+from mercer.estimators.walk._parameters import Kind
 from mercer.operators import (
     LEAST_SPREAD,
     RunningMoments,
@@ -28,17 +29,25 @@ from mercer.sources import ArrayBlocks, BlockSource, in_memory
 
 LEAST = 0.005  # of a column's variance that is noise, at least: the bound of R's factanal
 _LEAST_LOG = math.log(LEAST)
-_STARTS, _FEWEST = 64, 4  # guesses from which the likelihood is climbed
-_CELLS = 2e8  # p³ of all starts together: of many columns there are fewer
+_STARTS, _FEWEST = 32, 4  # guesses from which the likelihood is climbed
+_CELLS = 2e7  # p³ of all starts together: of many columns there are fewer
 _STACK = 5e4  # cells of the matrices that are looked at in one go
-_SEARCH = 80.0  # bytes that are held per cell of those
+_SEARCH = 112.0  # bytes that are held per cell of those
 _CROWD = 600  # columns up to which threads would only wait for each other
-_CLIMBS = 12  # steps that all starts make
+_CLIMBS, _EXACT = 14, 10  # steps that all starts make, and those of them with all terms
+_FLAT = 1e-9  # slope below which nothing is to be gained
+_STEEP = 1e-7  # slope above which a start is followed further
 _FARTHEST = 2.0  # of the logarithm of a uniqueness, in one step
+_ROUNDS = 4  # in which columns are put to their bound, or taken off, one by one
+_PLAIN = 1  # starts that are followed by L-BFGS-B alone: its steps lead to other minima
 _POLISHED = 3  # starts that are followed to the end
-_APART = 1e-7  # of the likelihood, by which two ends are different
+_APART = 1e-6  # of the likelihood, by which two ends are different
+_NEAR = 1e-3  # of the likelihood, by which a start is far from an end while it still climbs
 _RIDGE = 1e-7
 _LAST = 30  # steps at the top, where only the slope tells the way
+
+
+_End: TypeAlias = tuple[float, Array, int]  # F, ln Ψ, and the steps to there
 
 
 @final
@@ -122,7 +131,7 @@ def correlations_of(
         if weights is not None and count != len(weights):
             raise wrong_weights(count, len(weights))
         assert powers is not None
-        return _from_sums(sums, powers, low == high, _eps(source), constant)
+        return _from_sums(sums, powers, low == high, source.dtype, constant)
 
 
 def _dense(block: Any) -> Array:
@@ -130,21 +139,25 @@ def _dense(block: Any) -> Array:
     return np.asarray(block, np.float64)
 
 
-def _eps(source: BlockSource) -> float:
-    return eps_of(source.dtype) if source.dtype.kind == "f" else EPS
-
-
 def _from_sums(
     sums: RunningMoments,
     powers: Array,
     equal: Array,
-    eps: float,
+    kind: Kind,
     constant: Callable[[Array], None],
 ) -> Correlations:
     moments = sums.moments()
     assert sums.origin is not None
     variances, offset = moments.variances, np.ldexp(sums.offset, sums.exponent)
     mean = sums.origin + offset
+    if kind.kind in "iu" and np.any(np.abs(np.ldexp(mean, powers)) > 2.0**53):
+        warn(
+            "integers beyond 2^53 are rounded to float64",
+            got=f"column {int(np.argmax(np.abs(np.ldexp(mean, powers))))}",
+            fix="subtract a constant",
+            category=DataWarning,
+        )
+    eps = eps_of(kind) if kind.kind == "f" else EPS
     unit = np.ldexp(np.sqrt(variances), sums.exponent)
     constant(equal | (is_constant(unit**2, eps * np.hypot(mean, unit)) & (unit > 0)))
     lost = np.flatnonzero(~np.isfinite(variances) | (variances < LEAST_SPREAD**2))
@@ -167,7 +180,8 @@ def given_correlations(
     C: Any, mean: Any, n: int | None, constant: Callable[[Array], None]
 ) -> Correlations:
     """Return the correlations of a covariance matrix (p, p) that divides by n - 1."""
-    width = np.shape(C)[-1] if np.ndim(C) == 2 else 0
+    shape = np.shape(C)
+    width = shape[-1] if len(shape) == 2 else 0
     middle = np.zeros(width) if mean is None else mean
     covariance, middle = as_moments(C, middle, 2 if n is None else n)
     scale = np.sqrt(np.diagonal(covariance))
@@ -213,7 +227,7 @@ class Likeliest:
 def search_price(p: int) -> tuple[float, int]:
     """Return about how many bytes `likeliest` takes for p columns, and eigenproblems."""
     cells, starts = float(p) ** 2, _start_count(p)
-    return _SEARCH * max(cells, min(starts * cells, _STACK)), starts * (_CLIMBS + 1) + _LAST
+    return _SEARCH * max(cells, min(starts * cells, _STACK)), 3 * starts * (_CLIMBS + 1)
 
 
 def _start_count(p: int) -> int:
@@ -231,7 +245,8 @@ def likeliest(
         ∂F/∂ ln ψ_j = 1 - 1/ψ_j + Σ_i (θ_i - 1)v_ij².
 
     Dozens of starts make a few steps of Newton's method [Joreskog1967]_; the best go on by
-    L-BFGS-B between the bounds. F has several minima, often where columns are at a bound.
+    L-BFGS-B between the bounds. F has several minima, often where columns are at a bound: at
+    last columns are put there or taken off one by one, as long as that helps.
 
     Parameters
     ----------
@@ -248,32 +263,62 @@ def likeliest(
     """
     with single_threaded_blas() if len(R) <= _CROWD else nullcontext():
         logs = np.log(np.clip(_starts(R, k, seed, near), LEAST, 1.0))
-        stack = max(1, int(_STACK // len(R) ** 2))
-        parts = [_climbed(R, k, logs[at : at + stack]) for at in range(0, len(logs), stack)]
-        values = np.concatenate([part[0] for part in parts])
-        logs = np.concatenate([part[1] for part in parts])
-        ends = list[tuple[float, Array, int]]()
-        reached = list[float]()
-        for at in np.argsort(values, kind="stable"):
-            near_one = any(abs(values[at] - value) <= _APART * len(R) for value in reached)
-            if near_one or len(ends) == _POLISHED:
-                continue
-            reached.append(float(values[at]))
-            ends.append(_minimum(R, k, logs[at], most))
-        ends.sort(key=lambda end: end[0])
+        some = logs[:: max(1, len(logs) // _PLAIN)][:_PLAIN]
+        ends = [_minimum(R, k, start, most) for start in some]
+        ends = _different(ends + _ends(R, k, logs, most, ends), len(R))
+        for _ in range(_ROUNDS):
+            least = ends[0][0]
+            more = _ends(R, k, _turned_over(ends), most, ends)
+            ends = _different(ends + more, len(R))
+            if ends[0][0] > least - _APART * len(R):
+                break
         value, best, steps = ends[0]
-        best, slope = _at_rest(R, k, best)
-        value = _looked(R, k, best[None])[0][0]
-    different = [value]
-    different += [v for v, _, _ in ends[1:] if v > different[-1] + _APART * len(R)]
-    return Likeliest(np.exp(best), float(value), slope, steps, tuple(map(float, different)))
+        best, value, slope = _at_rest(R, k, best)
+    values = value, *(end[0] for end in ends[1:])
+    return Likeliest(np.exp(best), value, slope, steps, values)
+
+
+def _ends(R: Array, k: int, logs: Array, most: int, known: list[_End]) -> list[_End]:
+    """Return where the best of some starts (s, p) end that have not come to a known end."""
+    stack = max(1, int(_STACK // len(R) ** 2))
+    parts = [_climbed(R, k, logs[at : at + stack]) for at in range(0, len(logs), stack)]
+    values, slopes = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
+    logs = np.concatenate([part[1] for part in parts])
+    found, seen = list[_End](), [end[0] for end in known]
+    for at in np.argsort(values, kind="stable"):
+        value, there = float(values[at]), slopes[at] <= _STEEP
+        if len(found) < _POLISHED and all(
+            abs(value - other) > (_APART if there else _NEAR) * len(R) for other in seen
+        ):
+            found.append(
+                (value, logs[at], _CLIMBS) if there else _minimum(R, k, logs[at], most)
+            )
+            seen += [value, found[-1][0]]
+    return found
+
+
+def _different(ends: list[_End], p: int) -> list[_End]:
+    """Return ends by their F, those of the same F once."""
+    ends = sorted(ends, key=lambda end: end[0])
+    apart = np.diff([end[0] for end in ends], prepend=-np.inf) > _APART * p
+    return [end for end, kept in zip(ends, apart, strict=True) if kept]
+
+
+def _turned_over(ends: list[_End]) -> Array:
+    """Return starts (s, p) beside the best ends: one column put to its bound, or taken off."""
+    found = list[Array]()
+    for _, logs, _ in ends[:_POLISHED]:
+        held = logs <= _LEAST_LOG + 1e-9
+        other = np.where(held, math.log(0.5), _LEAST_LOG)
+        found.append(np.where(np.eye(len(logs), dtype=bool), other, logs))
+    return np.concatenate(found)[: _start_count(len(found[0]))]
 
 
 def _starts(R: Array, k: int, seed: int, near: Array | None) -> Array:
     """Return guesses (s, p) of Ψ.
 
     What other columns leave of each, less a little [Joreskog1967]_; what principal components
-    leave; one column after the other without noise; and numbers drawn.
+    leave; what up to k columns without noise leave of the others; and numbers drawn.
     """
     p = len(R)
     most = _start_count(p)
@@ -281,32 +326,81 @@ def _starts(R: Array, k: int, seed: int, near: Array | None) -> Array:
     left = (1 - 0.5 * min(k / p, 1.0)) / inverse
     values, axes = leading_eigh(R, min(k, p))
     plain = [left, 1 - axes**2 @ values] + ([] if near is None else [near])
-    quiet = np.repeat(left[None], min(p, most // 3), axis=0)
-    rows = np.arange(len(quiet))
-    quiet[rows, np.argsort(left, kind="stable")[: len(quiet)]] = LEAST
+    quiet = _quiet(R, min(k, p - 1), max(1, most // 4))
     drawn = np.random.default_rng(seed).uniform(LEAST, 1.0, (most, p))
     return np.concatenate([plain, quiet, drawn])[:most]
 
 
-def _looked(R: Array, k: int, logs: Array) -> tuple[Array, Array, Array]:
-    """Return F (s,), its slope (s, p) and about its curvature (s, p, p) by ln Ψ (s, p).
+def _quiet(R: Array, k: int, width: int) -> Array:
+    """Return guesses (s, p) in which some columns, up to k, have no noise and are the factors.
 
-    The curvature is (I - VVᵀ)∘(I - VVᵀ), exact where the model fits.
+    Of the others is left what those do not explain. The likelihood has maxima near such sets;
+    for a set S, F is about ln|R_SS| + Σ ln(what is left of the others), which grows step by
+    step from the best `width` sets of each size.
     """
-    s, p = logs.shape
+    p = len(R)
+    beam: list[tuple[frozenset[int], float, Array]] = [(frozenset(), 0.0, R)]
+    found = list[Array]()
+    for size in range(1, k + 1):
+        options = dict[frozenset[int], tuple[float, int, int]]()
+        for number, (held, volume, rest) in enumerate(beam):
+            left = np.maximum(np.diagonal(rest), LEAST)
+            after = np.log(np.maximum(left[:, None] - rest**2 / left, LEAST))
+            after[[*held], :] = 0.0
+            np.fill_diagonal(after, 0.0)
+            value = volume + np.log(left) + np.sum(after, axis=0)
+            value[[*held]] = np.inf
+            for column in map(int, np.argsort(value, kind="stable")[:width]):
+                options.setdefault(held | {column}, (float(value[column]), number, column))
+        best = sorted(options.items(), key=lambda option: option[1][0])[:width]
+        grown = []
+        for held, (_, number, column) in best:
+            _, volume, rest = beam[number]
+            size_of = max(float(rest[column, column]), LEAST)
+            rest = rest - np.outer(rest[:, column], rest[column] / size_of)
+            grown.append((held, volume + math.log(size_of), rest))
+            noise = np.maximum(np.diagonal(rest), LEAST)
+            noise[[*held]] = LEAST
+            found.append(noise)
+        beam = grown
+        found = found if size == k else found[: len(found) - len(best) + max(1, width // 4)]
+    return np.array(found).reshape(-1, p)[::-1]
+
+
+def _looked(
+    R: Array, k: int, logs: Array, *, exact: bool = False
+) -> tuple[Array, Array, Array]:
+    """Return F (s,), its slope (s, p) and its curvature (s, p, p) by ln Ψ (s, p).
+
+    With the leading pairs that θ_n > 1 has, P = Σ_n v_nv_nᵀ and m over all others it is
+
+        diag(1/ψ) - Σ_n v_nv_nᵀ∘[θ_nP + Σ_m (θ_n - 1)(θ_n + θ_m)/(θ_n - θ_m)·v_mv_mᵀ],
+
+    near (I - P)∘(I - P) where the model fits, which never is negative: that is returned unless
+    it shall be `exact`.
+    """
+    p, top = logs.shape[1], min(k, logs.shape[1])
     half = np.exp(-0.5 * logs)
     scaled = R * half[:, :, None] * half[:, None, :]
-    if s == 1:
-        theta, axes = leading_eigh(scaled[0], min(k, p))
-        theta, axes = theta[None], axes[None]
-    else:
-        theta, axes = np.linalg.eigh(scaled)
-        theta, axes = theta[:, p - min(k, p) :], axes[:, :, p - min(k, p) :]
-    extra = np.maximum(theta, 1.0) - 1
+    theta, axes = np.linalg.eigh(scaled)
+    first, leading = theta[:, p - top :], axes[:, :, p - top :]
+    extra = np.maximum(first, 1.0) - 1
     value = np.sum(logs + half**2, axis=1) - np.sum(extra - np.log1p(extra), axis=1)
-    slope = 1 - half**2 + np.einsum("spk,sk->sp", axes**2, extra)
-    apart = np.eye(p) - axes @ axes.transpose(0, 2, 1)
-    return value, slope, apart**2
+    slope = 1 - half**2 + np.einsum("spk,sk->sp", leading**2, extra)
+    if not exact:
+        apart = np.eye(p) - leading @ leading.transpose(0, 2, 1)
+        return value, slope, apart**2
+    curve = half[:, :, None] ** 2 * np.eye(p)
+    for n in range(p - top, p):
+        own = np.maximum(theta[:, n, None], 1.0)  # one: no factor, and nothing to take off
+        gap = own - theta
+        rate = (own - 1) * (own + theta) / np.where(gap > 1e-12 * own, gap, np.inf)
+        rate = np.where(theta > 1, np.where(np.arange(p) < p - top, rate, own), rate)
+        rate *= own > 1
+        axis = axes[:, :, n]
+        inner = (axes * rate[:, None, :]) @ axes.transpose(0, 2, 1)
+        curve -= inner * axis[:, :, None] * axis[:, None, :]
+    return value, slope, curve
 
 
 def _free(logs: Array, slope: Array) -> Array:
@@ -325,29 +419,47 @@ def _step(logs: Array, slope: Array, curve: Array) -> Array:
     return np.clip(step, -_FARTHEST, _FARTHEST)
 
 
-def _climbed(R: Array, k: int, logs: Array) -> tuple[Array, Array]:
-    """Return F (s,) and ln Ψ (s, p) after a few steps of Newton's method from every start."""
+def _slope_left(logs: Array, slope: Array) -> Array:
+    """Return the largest slope (s,) of what is free to move."""
+    return np.max(np.abs(np.where(_free(logs, slope), slope, 0.0)), axis=1)
+
+
+def _climbed(R: Array, k: int, logs: Array) -> tuple[Array, Array, Array]:
+    """Return F (s,), ln Ψ (s, p) and the slope left (s,) after some steps from every start.
+
+    First with a curvature that cannot be negative, then with the exact one.
+    """
     value, slope, curve = _looked(R, k, logs)
     reach = np.ones(len(logs))
-    for _ in range(_CLIMBS):
-        step = reach[:, None] * _step(logs, slope, curve)
-        new = np.clip(logs + step, _LEAST_LOG, 0.0)
-        at = _looked(R, k, new)
+    for turn in range(_CLIMBS):
+        exact = turn + 1 >= _CLIMBS - _EXACT
+        step = _step(logs, slope, curve)
+        uphill = np.sum(step * slope, axis=1) > 0
+        step = np.where(uphill[:, None], np.clip(-slope, -_FARTHEST, _FARTHEST), step)
+        new = np.clip(logs + reach[:, None] * step, _LEAST_LOG, 0.0)
+        at = _looked(R, k, new, exact=exact)
         better = at[0] < value
         reach = np.where(better, np.minimum(2 * reach, 1.0), 0.25 * reach)
+        if exact and turn + 1 == _CLIMBS - _EXACT:  # of those that stay, too
+            curve = _looked(R, k, logs, exact=True)[2]
         logs = np.where(better[:, None], new, logs)
         value, slope = np.where(better, at[0], value), np.where(better[:, None], at[1], slope)
         curve = np.where(better[:, None, None], at[2], curve)
-    return value, logs
+        if np.all(_slope_left(logs, slope) <= _FLAT):
+            break
+    return value, logs, _slope_left(logs, slope)
 
 
-def _minimum(R: Array, k: int, logs: Array, most: int) -> tuple[float, Array, int]:
+def _minimum(R: Array, k: int, logs: Array, most: int) -> _End:
     """Return F, ln Ψ and the steps where L-BFGS-B ends."""
     from scipy.optimize import minimize
 
     def at(place: Array) -> tuple[float, Array]:
-        value, slope, _ = _looked(R, k, place[None])
-        return float(value[0]), slope[0]
+        half = np.exp(-0.5 * place)
+        theta, axes = leading_eigh(R * half * half[:, None], min(k, len(R)))
+        extra = np.maximum(theta, 1.0) - 1
+        value = float(np.sum(place + half**2) - np.sum(extra - np.log1p(extra)))
+        return value, 1 - half**2 + axes**2 @ extra
 
     found = minimize(
         at,
@@ -355,27 +467,27 @@ def _minimum(R: Array, k: int, logs: Array, most: int) -> tuple[float, Array, in
         jac=True,
         method="L-BFGS-B",
         bounds=[(_LEAST_LOG, 0.0)] * len(logs),
-        options={"maxiter": most, "maxfun": 4 * most, "ftol": 0.0, "gtol": 1e-9},
+        options={"maxiter": most, "maxfun": 4 * most, "ftol": 1e-13, "gtol": 1e-6},
     )
     return float(found.fun), np.asarray(found.x), _CLIMBS + int(found.nit)
 
 
-def _at_rest(R: Array, k: int, logs: Array) -> tuple[Array, float]:
-    """Return ln Ψ where the slope is as small as rounding lets it be, and that slope.
+def _at_rest(R: Array, k: int, logs: Array) -> tuple[Array, float, float]:
+    """Return ln Ψ where the slope is as small as rounding lets it be, F, and that slope.
 
     F is flat at its least value, so that its rounding stops the search early.
     """
     logs = logs[None]
-    value, slope, curve = _looked(R, k, logs)
-    size = float(np.max(np.abs(np.where(_free(logs, slope), slope, 0.0))))
+    value, slope, curve = _looked(R, k, logs, exact=True)
+    size = _slope_left(logs, slope)
     for _ in range(_LAST):
         new = np.clip(logs + _step(logs, slope, curve), _LEAST_LOG, 0.0)
-        at = _looked(R, k, new)
-        smaller = float(np.max(np.abs(np.where(_free(new, at[1]), at[1], 0.0))))
-        if smaller >= 0.9 * size or at[0][0] > value[0] + 1e-12 * (1 + abs(value[0])):
+        at = _looked(R, k, new, exact=True)
+        smaller = _slope_left(new, at[1])
+        if smaller >= 0.9 * size or at[0] > value + 1e-12 * (1 + np.abs(value)):
             break
         logs, slope, curve, size = new, at[1], at[2], smaller
-    return logs[0], size
+    return logs[0], float(at[0][0] if smaller == size else value[0]), float(size[0])
 
 
 def log_likelihood(value: float, known: Correlations) -> float | None:

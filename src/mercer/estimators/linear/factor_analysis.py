@@ -350,9 +350,9 @@ class FactorAnalysis(SpectralEstimator):
             )
         if dof < 0:
             warn(
-                f"{p} columns cannot tell {k} factors: others explain them as well",
-                got=f"{dof} degrees of freedom",
-                fix=f"ask for at most {_identified(p)}",
+                "more factors than the columns can tell: other loadings fit as well",
+                got=f"n_components={k}, {p} columns: {dof} degrees of freedom",
+                fix=f"ask for at most {_identified(p)}" if p > 2 else "pass more columns",
                 category=DataWarning,
             )
         elif len(heywood):
