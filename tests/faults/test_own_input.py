@@ -178,14 +178,21 @@ def test_nothing_is_written_into_a_folder_that_is_read(tmp_path):
     for given in (parts, mercer.scan(parts)):
         refused(tmp_path, lambda given=given: NAMED.transform(given, out=parts / "b.parquet"))
         refused(tmp_path, lambda given=given: NAMED.transform(given, out=parts / "new.parquet"))
+    NAMED.transform(parts, out=parts / "other.csv")  # which is not read
+    os.link(parts / "b.parquet", tmp_path / "link.csv")
     pattern = parts / "*.parquet"
+    for given in (parts, mercer.scan(parts), pattern, pl.scan_parquet(pattern)):
+        refused(tmp_path, lambda given=given: NAMED.transform(given, out=tmp_path / "link.csv"))
     refused(tmp_path, lambda: NAMED.transform(pattern, out=parts / "a.parquet"))
     NAMED.transform(pattern, out=parts / "z.csv")
     zarr = written(tmp_path, "zarr")
     inside = next(path for path in zarr.rglob("*") if path.is_file())
     (tmp_path / "z.csv").symlink_to(inside)
     refused(tmp_path, lambda: MODEL.transform(zarr, out=tmp_path / "z.csv"))
-    refused(tmp_path, lambda: MODEL.transform(zarr, out=zarr / "z.csv"))
+    os.link(inside, tmp_path / "y.csv")
+    for out in (tmp_path / "y.csv", zarr / "z.csv"):
+        refused(tmp_path, lambda out=out: MODEL.transform(zarr, out=out))
+        refused(tmp_path, lambda out=out: MODEL.transform(mercer.scan(zarr), out=out))
 
 
 def test_files_beside_the_one_that_is_named_count(tmp_path):

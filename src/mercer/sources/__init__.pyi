@@ -1,6 +1,7 @@
 """The names of `mercer.sources`, and where they live."""
 
 from mercer.sources._block_source import BlockSource as BlockSource
+from mercer.sources._block_source import FileIds as FileIds
 from mercer.sources._block_source import MissingCellError as MissingCellError
 from mercer.sources._block_source import Source as Source
 from mercer.sources._block_source import bad_cell as bad_cell
@@ -11,12 +12,6 @@ from mercer.sources._derived_sources import KeptColumns as KeptColumns
 from mercer.sources._derived_sources import KeptRows as KeptRows
 from mercer.sources._derived_sources import MappedSource as MappedSource
 from mercer.sources._derived_sources import WidenedSource as WidenedSource
-from mercer.sources._held_files import FileError as FileError
-from mercer.sources._held_files import FileIds as FileIds
-from mercer.sources._held_files import file_error as file_error
-from mercer.sources._held_files import id_of_open as id_of_open
-from mercer.sources._held_files import path_of as path_of
-from mercer.sources._held_files import shown_path as shown_path
 from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
 from mercer.sources._in_memory import DenseSource as DenseSource
 from mercer.sources._in_memory import ObjectSource as ObjectSource
@@ -44,7 +39,12 @@ from mercer.sources._scan import is_spread as is_spread
 from mercer.sources._scan import refuse_own_input as refuse_own_input
 from mercer.sources._scan import refuse_table as refuse_table
 from mercer.sources._scan import scan as scan
+from mercer.sources.files._file_source import FileError as FileError
+from mercer.sources.files._file_source import file_error as file_error
 from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
+from mercer.sources.files._file_source import id_of_open as id_of_open
+from mercer.sources.files._file_source import path_of as path_of
+from mercer.sources.files._file_source import shown_path as shown_path
 from mercer.sources.frames._frame_sources import as_frame as as_frame
 from mercer.sources.frames._frame_sources import by_place as by_place
 from mercer.sources.frames._frame_sources import like_given as like_given

@@ -6,13 +6,15 @@ A `BlockSource` reads its rows block by block, and never holds them whole.
 import abc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mercer.arrays import Array, is_sparse, stacked
 from mercer.errors import InputError
-from mercer.sources._held_files import FileIds, ids_in_memory, ids_of
+
+FileId: TypeAlias = tuple[int, int]  # device and inode: the same by every name and link
+FileIds: TypeAlias = frozenset[FileId]
 
 
 class Source(abc.ABC):
@@ -46,7 +48,7 @@ class Source(abc.ABC):
 
     def files(self) -> FileIds:
         """Return the files and folders that hold the rows, as far as can be known."""
-        return ids_in_memory(self.array)
+        return frozenset()
 
     @property
     def products(self) -> np.dtype[Any]:
@@ -131,10 +133,6 @@ class BlockSource(Source):
     def _files(self) -> tuple[Path, ...]:
         """Return the files that hold the rows, none for rows that come from elsewhere."""
         return ()
-
-    def files(self) -> FileIds:
-        """See `Source.files`."""
-        return ids_of(self._files())
 
     def hold_files(self) -> None:
         """Refuse files that have changed since they were opened, or are gone.

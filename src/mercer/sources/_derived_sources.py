@@ -17,8 +17,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources._block_source import Block, BlockSource, Source, _even
-from mercer.sources._held_files import FileIds
+from mercer.sources._block_source import Block, BlockSource, FileIds, Source, _even
 
 
 @final

@@ -5,9 +5,13 @@ An array in memory, walked block by block like a file.
 What people pass that is neither an array nor a frame: read as one, or refused.
 """
 
+import contextlib
 import hashlib
+import os
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Number
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -23,9 +27,10 @@ from mercer.arrays import (
     namespace,
 )
 from mercer.errors import InputTypeError
-from mercer.sources._block_source import BlockSource, Source, add_cells, bad_cell
-from mercer.sources._held_files import FileIds
+from mercer.sources._block_source import BlockSource, FileIds, Source, add_cells, bad_cell
+from mercer.sources.files._file_source import ids_of
 
+_MAPS = Path("/proc/self/maps")  # of Linux; elsewhere only NumPy's own maps are known
 _CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
 
 
@@ -51,6 +56,10 @@ class DenseSource(Source):
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         name = str(array.dtype).rsplit(".", maxsplit=1)[-1]  # "torch.float32", "float32"
         self.dtype = np.dtype(name) if not is_numpy(array) else array.dtype
+
+    def files(self) -> FileIds:
+        """See `Source.files`: those that are mapped in memory."""
+        return ids_in_memory(self.array)
 
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""
@@ -89,6 +98,10 @@ class SparseSource(Source):
         """See `Source.nbytes`."""
         a = self.array
         return int(a.data.nbytes + a.indices.nbytes + a.indptr.nbytes)
+
+    def files(self) -> FileIds:
+        """See `Source.files`: those that are mapped in memory."""
+        return ids_in_memory(self.array)
 
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""
@@ -260,3 +273,34 @@ def csr_of(frame: Any) -> Any:
 def _is_sparse(kind: Any) -> bool:
     """Tell whether a type of pandas is that of a sparse column, without importing pandas."""
     return type(kind).__name__ == "SparseDtype"
+
+
+def ids_in_memory(rows: Any) -> FileIds:
+    """Return the files that are mapped where an array, or the columns of a frame, lies."""
+    arrays = [rows, *(getattr(rows, part, None) for part in ("data", "indices", "indptr"))]
+    if hasattr(rows, "iloc") and type(rows).__module__.partition(".")[0] == "pandas":
+        plain = [one for _, one in rows.items() if isinstance(one.dtype, np.dtype)]
+        arrays = [np.asarray(one) for one in plain]
+    names, places = set[str](), set[int]()
+    for array in arrays:
+        if hasattr(array, "data_ptr"):  # of torch
+            with contextlib.suppress(RuntimeError):  # which is sparse
+                places.add(array.data_ptr())
+        while isinstance(array, np.ndarray):
+            places.add(array.__array_interface__["data"][0])
+            if isinstance(array, np.memmap) and array.filename is not None:
+                names.add(os.fspath(array.filename))
+            array = array.base
+    return ids_of(names | _mapped(places))
+
+
+def _mapped(places: set[int]) -> set[str]:
+    """Return the files that are mapped at these places of memory."""
+    found, known = set[str](), sorted(places)
+    with contextlib.suppress(OSError):
+        for line in _MAPS.read_text(errors="surrogateescape").splitlines() if places else ():
+            span, _, _, _, inode, *name = line.split(maxsplit=5)
+            low, high = (bisect_left(known, int(end, 16)) for end in span.split("-"))
+            if inode != "0" and name and low < high:
+                found.add(name[0])
+    return found

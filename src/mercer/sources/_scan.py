@@ -12,21 +12,22 @@ import numpy as np
 
 from mercer.arrays import as_csr, is_sparse
 from mercer.errors import REFUSALS, InputError
-from mercer.sources._block_source import BlockSource, Source
-from mercer.sources._held_files import (
-    FileIds,
-    ids_in_memory,
-    ids_of,
-    matching,
-    path_of,
-    shown_path,
-)
+from mercer.sources._block_source import BlockSource, FileIds, Source
 from mercer.sources._in_memory import (
     DenseSource,
     SparseSource,
+    ids_in_memory,
     is_table_like,
     other_object,
     plain_form,
+)
+from mercer.sources.files._file_source import (
+    PARQUET,
+    ids_of,
+    ids_within,
+    matching,
+    path_of,
+    shown_path,
 )
 
 # How a file's name ends, and who opens it: module of this room and function.
@@ -51,7 +52,6 @@ _OPENERS = {
     ".bed": ("files._plink", "open_bed"),
 }
 _PACKED = {".gz"}
-_PATTERNS = {".parquet", ".pq"}
 # Kinds of files that people have and that are not read, and the way out of them.
 _NOT_READ = {
     "save the sheet as CSV": (".xlsx", ".xls", ".xlsm", ".ods", ".numbers"),
@@ -149,14 +149,14 @@ def files_of(data: Any) -> FileIds:
     if isinstance(data, Source):
         return data.files()
     if not isinstance(data, str | os.PathLike):
-        return ids_in_memory(data)
+        return frozenset() if is_spread(data) else ids_in_memory(data)
     path = path_of(data)
     beside = [path.with_suffix(end) for end in _BESIDE.get(kind_of(path), ())]
-    return ids_of([*([path] if path.exists() else matching(path)), *beside])
+    return ids_within([*([path] if path.exists() else matching(path)), *beside])
 
 
 def refuse_own_input(target: Path, *read: Any, said: str = "") -> None:
-    """Refuse to write a file that is read, by any name, or into a folder that is read.
+    """Refuse to write a file that is read, by any name, or one more into a folder that is read.
 
     Parameters
     ----------
@@ -167,7 +167,10 @@ def refuse_own_input(target: Path, *read: Any, said: str = "") -> None:
     said : str
         What messages call the target, such as the option that names it.
     """
-    ids = ids_of([target, *target.resolve().parents])
+    folders = list(target.resolve().parents)
+    if kind_of(target) not in PARQUET:  # a folder of Parquet files may hold others
+        folders = [folder for folder in folders if folder.suffix == ".zarr"]
+    ids = ids_of([target, *folders])
     for one in read:
         if ids & files_of(one):
             known = isinstance(one, str | os.PathLike)
@@ -205,7 +208,7 @@ def opener_of(path: Path) -> tuple[str, str]:
             fix="save the numbers as .npy, .parquet or .csv",
         )
     pattern = any(letter in path.name for letter in "*?[")
-    if pattern and not path.exists() and kind not in _PATTERNS:
+    if pattern and not path.exists() and kind not in PARQUET:
         raise InputError(
             "only Parquet files are read by a pattern",
             got=shown_path(path),

@@ -9,8 +9,10 @@ import hashlib
 import inspect
 import itertools
 import operator
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
@@ -19,10 +21,10 @@ import scipy.sparse
 
 from mercer.arrays import EXACT, as_csr, as_numpy, detached
 from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._block_source import Block, BlockSource, add_cells, skipped
+from mercer.sources._block_source import Block, BlockSource, FileIds, add_cells, skipped
 from mercer.sources._column_choice import choose_columns
-from mercer.sources._held_files import FileIds, ids_being_read, ids_in_memory
-from mercer.sources._in_memory import dense_frame, is_table_like
+from mercer.sources._in_memory import dense_frame, ids_in_memory, is_table_like
+from mercer.sources.files._file_source import id_of_open
 from mercer.sources.frames._frame_sources import as_frame
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 
@@ -205,6 +207,7 @@ def _refuse_width(number: int, got: int, width: int) -> None:
 
 
 _NO_BLOCK = object()
+_OPEN = Path("/dev/fd")  # of Unix
 _FORECAST = 100  # blocks that a stream is thought to have where it does not say
 
 
@@ -239,7 +242,7 @@ class StreamSource(BlockSource):
 
     def __init__(self, data: Any, made: Iterator[Any], columns: Any, drop: Any) -> None:
         first = next(made, _NO_BLOCK)
-        self._held_in = ids_being_read() | ids_in_memory(first)  # while it is read
+        self._held_in = _ids_being_read() | ids_in_memory(first)  # while it is read
         if first is _NO_BLOCK:
             raise InputError(
                 "the stream has no blocks",
@@ -341,3 +344,16 @@ def _mark(block: Block, names: tuple[str, ...] | None) -> str:
     digest = hashlib.sha256(repr((block.shape, str(block.dtype), names)).encode())
     add_cells(digest, block)
     return digest.hexdigest()
+
+
+def _ids_being_read() -> FileIds:
+    """Return the files that this process has open for reading only."""
+    found: FileIds = frozenset()
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        for number in [int(path.name) for path in _OPEN.iterdir()]:
+            with contextlib.suppress(OSError):
+                if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+                    found |= id_of_open(number)
+    return found

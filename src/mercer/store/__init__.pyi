@@ -1,6 +1,6 @@
 """The names of `mercer.store`, and where they live."""
 
-from mercer.sources._held_files import path_of as path_of
+from mercer.sources.files._file_source import path_of as path_of
 from mercer.store._file_layout import VERSION as VERSION
 from mercer.store._file_reading import read as read
 from mercer.store._file_replacement import NewFile as NewFile

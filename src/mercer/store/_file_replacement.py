@@ -234,6 +234,8 @@ def _kernel() -> str:
 
 def _is_local(folder: Path) -> bool:
     """Tell whether a folder lies on a disk of this machine, where all see the same locks."""
+    if not _MOUNTS.exists():
+        return False
     device = folder.stat().st_dev
     mark = f"{os.major(device)}:{os.minor(device)}"
     with contextlib.suppress(OSError):

@@ -9,7 +9,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.sources.files._file_source import fingerprint_of
+from mercer.sources._block_source import FileIds
+from mercer.sources.files._file_source import fingerprint_of, ids_of
 from mercer.sources.frames._numeric_columns import Cells
 from mercer.sources.frames._table_source import TableSource, readable, spread
 
@@ -142,6 +143,10 @@ class PartsSource(TableSource):
 
     def _files(self) -> tuple[Path, ...]:
         return tuple(part.path for part in self.parts)
+
+    def files(self) -> FileIds:
+        """See `Source.files`."""
+        return ids_of(self._files())
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: of all files, and the columns that are used."""

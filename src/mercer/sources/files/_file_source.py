@@ -1,7 +1,13 @@
-"""What all kinds of binary files share: a name, a choice of columns, a fingerprint."""
+"""What all kinds of files share: names, what they are by device and inode, a choice of columns.
+
+No writer may take the place of a file that holds rows, whatever the name.
+"""
 
 import contextlib
+import errno
 import hashlib
+import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +15,23 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
-from mercer.sources._block_source import BlockSource
+from mercer.errors import InputError, MercerError
+from mercer.sources._block_source import BlockSource, FileId, FileIds
 from mercer.sources._column_choice import choose_columns
 
+PARQUET = (".parquet", ".pq")  # what is read in a folder, unless it is one of Zarr
+_LONG = 300  # letters of a path that a message shows
+# What to do where the system says no.
+_WAYS_OUT = {
+    errno.ENOSPC: "make room on the disk, or choose another place",
+    errno.EDQUOT: "make room on the disk, or choose another place",
+    errno.EFBIG: "choose a place where files may be that large",
+    errno.EROFS: "choose a place that can be written to",
+    errno.EACCES: "change who may write there, or choose another place",
+    errno.EPERM: "change who may write there, or choose another place",
+    errno.ENAMETOOLONG: "choose a shorter name, or a folder nearer the root",
+    errno.ELOOP: "choose a name that is no link to itself",
+}
 _END = 1 << 16  # bytes at either end of a file that its fingerprint reads
 _OTHER_KINDS = {
     "c": "complex numbers",
@@ -24,6 +43,93 @@ _OTHER_KINDS = {
     "O": "Python objects",
     "V": "records",
 }
+
+
+class FileError(InputError, OSError):
+    """The system does not let a file be read or written."""
+
+
+class FileMemoryError(MercerError, MemoryError):
+    """There is not enough memory for what a file holds, or will hold."""
+
+
+def file_error(error: Exception, what: str, path: Path) -> MercerError:
+    """Return in three lines what was said of a file by the system, or for want of memory."""
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    got = f"{shown_path(path)}: {reason}"
+    if isinstance(error, MemoryError):
+        return FileMemoryError(what, got=got, fix="free some memory, or use a larger machine")
+    number = getattr(error, "errno", None)
+    fix = _WAYS_OUT.get(number or 0, "check the name and the disk, or choose another place")
+    made = FileError(what, got=got, fix=fix)
+    made.errno, made.strerror, made.filename = number, reason, str(path)
+    return made
+
+
+def shown_path(path: str | os.PathLike[str]) -> str:
+    """Return a path on one line, its middle left out where it is very long."""
+    text = os.fspath(path)
+    text = text if text.isprintable() else repr(text)
+    if len(text) <= _LONG:
+        return text
+    return f"{text[: _LONG // 2]} … {text[-_LONG // 4 :]} ({len(text):,} letters)"
+
+
+def path_of(given: str | os.PathLike[str]) -> Path:
+    """Return the path that was given, of a file that is there or can be.
+
+    Open files, numbers and bytes are refused, and names that no file can have here.
+    """
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            "A file is given by its path.",
+            got=f"{type(given).__name__}: {str(given)[:60]}",
+            fix='give text or a pathlib.Path, such as "model.mercer"',
+        )
+    path = Path(given)
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # it may be made
+    except (OSError, ValueError) as error:  # too long, a loop of links, an empty byte
+        raise file_error(error, "no file can be reached by this name", path) from None
+    return path
+
+
+def matching(pattern: Path) -> list[Path]:
+    """Return what a pattern stands for, by name."""
+    base = pattern.parent
+    while not base.is_dir():  # the pattern may begin in the name of a folder
+        base = base.parent
+    return sorted(base.glob(str(pattern.relative_to(base))))
+
+
+def ids_of(paths: Iterable[str | os.PathLike[str]]) -> FileIds:
+    """Return which files and folders these are; those that are not there are none."""
+    found = set[FileId]()
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            state = Path(path).stat()
+            found.add((state.st_dev, state.st_ino))
+    return frozenset(found)
+
+
+def ids_within(paths: Iterable[Path]) -> FileIds:
+    """Return which files and folders these are, with what is read in the folders."""
+    found: FileIds = frozenset()
+    for path in paths:
+        found |= ids_of([path])
+        if path.suffix == ".zarr":
+            found |= ids_of(path.rglob("*"))
+        elif path.is_dir():
+            found |= ids_of(p for p in path.iterdir() if p.suffix.lower() in PARQUET)
+    return found
+
+
+def id_of_open(descriptor: int) -> FileIds:
+    """Return which file an open descriptor is; pipes and terminals are none."""
+    state = os.fstat(descriptor)
+    return frozenset([(state.st_dev, state.st_ino)] if stat.S_ISREG(state.st_mode) else [])
 
 
 class FileSource(BlockSource):
@@ -53,6 +159,10 @@ class FileSource(BlockSource):
 
     def _files(self) -> tuple[Path, ...]:
         return (self.path, *self.beside)
+
+    def files(self) -> FileIds:
+        """See `Source.files`."""
+        return ids_within(self._files())
 
     def _choose(self, names: Sequence[str] | None, columns: Any, drop: Any) -> None:
         """Set shape, names and `at` from the columns asked for; `shape` is that of the file.

@@ -18,9 +18,9 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.sources._held_files import FileIds, ids_of, matching
+from mercer.sources._block_source import FileIds
 from mercer.sources.files._file_parts import FilePart, PartsSource, PolarsPart
-from mercer.sources.files._file_source import fingerprint_of
+from mercer.sources.files._file_source import PARQUET, fingerprint_of, ids_of, matching
 from mercer.sources.frames._numeric_columns import Cells, check_twins
 from mercer.sources.frames._table_source import readable
 
@@ -262,7 +262,7 @@ def _files(path: Path) -> list[Path]:
                 got=f"{path.name} holds {deeper.name}, with Parquet files in it",
                 fix='pass a pattern for the files, such as "folder/**/*.parquet"',
             )
-        found = [part for part in inside if part.suffix.lower() in {".parquet", ".pq"}]
+        found = [part for part in inside if part.suffix.lower() in PARQUET]
     else:
         found = matching(path)
     # Names that begin with _ or . are notes of the program that wrote the folder.

@@ -18,16 +18,17 @@ from narwhals.exceptions import DuplicateError
 
 from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError, NotSupportedError
-from mercer.sources._block_source import Source
+from mercer.sources._block_source import FileIds, Source
 from mercer.sources._column_choice import choose_columns, text_of
-from mercer.sources._held_files import FileIds, ids_in_memory, ids_of, matching
 from mercer.sources._in_memory import (
     ArrayBlocks,
     SparseSource,
     csr_of,
     dense_frame,
+    ids_in_memory,
     plain_form,
 )
+from mercer.sources.files._file_source import ids_of, ids_within, matching
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 from mercer.sources.frames._table_source import SLICE, TableSource, columns_at, readable, spread
 
@@ -307,7 +308,7 @@ def _ids_named(names: Iterable[str]) -> FileIds:
     found: FileIds = frozenset()
     for path in map(Path, names):
         with contextlib.suppress(OSError, ValueError):  # text of a query need be no path
-            found |= ids_of([path] if path.exists() else matching(path))
+            found |= ids_within([path] if path.exists() else matching(path))
     return found
 
 

@@ -14,7 +14,14 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources import BlockSource, KeptRows, WidenedSource, other_columns
+from mercer.sources import (
+    BlockSource,
+    FileIds,
+    KeptRows,
+    WidenedSource,
+    files_of,
+    other_columns,
+)
 from mercer.tables._recipe import Recipe, made_names
 from mercer.tables._table_reading import (
     as_frame,
@@ -155,6 +162,10 @@ class MadeColumns(BlockSource):
 
     def _files(self) -> tuple[Path, ...]:
         return (self.path,) if self.path.is_file() else ()
+
+    def files(self) -> FileIds:
+        """See `Source.files`."""
+        return files_of(self.path)
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are made."""
