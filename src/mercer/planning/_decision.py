@@ -12,8 +12,8 @@ from mercer.planning._kernel_paths import (
     kernel_fallbacks,
     with_choice,
 )
-from mercer.planning._principal_paths import BLAS_EACH, Path, candidates
-from mercer.planning._problem import Problem, Workers
+from mercer.planning._principal_paths import Path, candidates
+from mercer.planning._problem import BLAS_EACH, Problem, Workers
 from mercer.solvers import Exact
 
 _ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken

@@ -10,8 +10,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.planning._distributed_cost import spread
 from mercer.planning._embedding_paths import geodesic_paths, unfolding_paths
-from mercer.planning._principal_paths import Path, blas_buffers, block_width, candidates
-from mercer.planning._problem import KernelCost, Machine, Problem
+from mercer.planning._principal_paths import Path, block_width, candidates
+from mercer.planning._problem import KernelCost, Machine, Problem, blas_buffers
 from mercer.solvers import BlockKrylov, Exact, Stored
 
 _SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration

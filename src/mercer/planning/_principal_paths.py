@@ -6,7 +6,7 @@ import math
 from mercer.arrays import show_bytes
 from mercer.operators import gram_bytes, panel_rows, sketch_rank
 from mercer.planning._distributed_cost import spread
-from mercer.planning._problem import Machine, Problem
+from mercer.planning._problem import Machine, Problem, blas_buffers
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
@@ -15,7 +15,6 @@ _FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
-BLAS_EACH = 8e6  # bytes that BLAS packs for each thread at most
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
 
@@ -128,11 +127,6 @@ def block_width(components: int, order: int, sparse: bool = False) -> int:
     """
     width = 10 + components // 8 if sparse else 18 + (3 * components) // 5
     return min(order, width)
-
-
-def blas_buffers(flops: float, threads: int) -> float:
-    """Return the bytes that BLAS keeps for itself: packed parts of what is multiplied."""
-    return float(min(BLAS_EACH * threads, 16.0 * flops ** (2 / 3)))
 
 
 def _basis(block: int, components: int, order: int) -> int:

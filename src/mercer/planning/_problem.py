@@ -5,6 +5,7 @@ import dataclasses
 from mercer.arrays import Rates
 
 LIBRARIES = 8_000_000  # bytes that a call may take for threads, BLAS, the allocator and code
+BLAS_EACH = 8e6  # bytes that BLAS packs for each thread at most
 
 
 @dataclasses.dataclass(frozen=True)
@@ -263,3 +264,8 @@ class Problem:
         if self.nnz is None:
             return float(self.rows) * self.cols * self.itemsize
         return float(self.nnz) * (self.itemsize + 4)
+
+
+def blas_buffers(flops: float, threads: int) -> float:
+    """Return the bytes that BLAS keeps for itself: packed parts of what is multiplied."""
+    return float(min(BLAS_EACH * threads, 16.0 * flops ** (2 / 3)))
