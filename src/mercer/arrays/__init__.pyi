@@ -26,12 +26,14 @@ from mercer.arrays._namespace import Array as Array
 from mercer.arrays._namespace import Namespace as Namespace
 from mercer.arrays._namespace import as_floats as as_floats
 from mercer.arrays._namespace import as_numpy as as_numpy
+from mercer.arrays._namespace import as_objects as as_objects
 from mercer.arrays._namespace import asarray_like as asarray_like
 from mercer.arrays._namespace import binary_exponent as binary_exponent
 from mercer.arrays._namespace import detached as detached
 from mercer.arrays._namespace import eps_of as eps_of
 from mercer.arrays._namespace import gaussian as gaussian
 from mercer.arrays._namespace import is_numpy as is_numpy
+from mercer.arrays._namespace import is_objects as is_objects
 from mercer.arrays._namespace import is_sparse as is_sparse
 from mercer.arrays._namespace import namespace as namespace
 from mercer.arrays._namespace import wide_dtype as wide_dtype
@@ -48,12 +50,10 @@ from mercer.arrays._tiles import shifted as shifted
 from mercer.arrays._tiles import symmetric_times as symmetric_times
 from mercer.arrays.programs._entry_rounding import EntryRounding as EntryRounding
 from mercer.arrays.programs._entry_rounding import entry_rounding as entry_rounding
-from mercer.arrays.programs._program_rows import as_objects as as_objects
 from mercer.arrays.programs._program_rows import as_rows as as_rows
 from mercer.arrays.programs._program_rows import columns_of as columns_of
 from mercer.arrays.programs._program_rows import count_rows as count_rows
 from mercer.arrays.programs._program_rows import given_to as given_to
-from mercer.arrays.programs._program_rows import is_objects as is_objects
 from mercer.arrays.programs._program_rows import kernel_rows as kernel_rows
 from mercer.arrays.programs._program_rows import not_zero as not_zero
 from mercer.arrays.programs._program_rows import row_norms as row_norms

@@ -5,6 +5,7 @@ Units of rounding, and exact powers of two.
 Random blocks: the same numbers on every library and device for one seed.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -29,6 +30,19 @@ def is_numpy(array: Array) -> bool:
 def is_sparse(rows: Any) -> bool:
     """Tell whether `rows` is a SciPy sparse matrix, without importing SciPy for the answer."""
     return hasattr(rows, "tocsr") and hasattr(rows, "nnz")
+
+
+def as_objects(things: Iterable[Any]) -> Array:
+    """Return things of any kind as an array (n,); NumPy would make a table of equal lists."""
+    if is_objects(things):
+        return things
+    held = things if isinstance(things, Sequence) else list(things)
+    return np.fromiter(held, dtype=object, count=len(held))
+
+
+def is_objects(rows: Any) -> bool:
+    """Tell whether rows are an array of things that need not be numbers."""
+    return is_numpy(rows) and rows.dtype == object and rows.ndim == 1
 
 
 def as_numpy(array: Array) -> np.ndarray[Any, Any]:

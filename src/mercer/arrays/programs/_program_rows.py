@@ -4,7 +4,7 @@ Rows that are no numbers are an array of objects of one dimension: texts, sets, 
 of different lengths. A program passes them on to the user's functions, as a list.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_api_compat
@@ -15,6 +15,7 @@ from mercer.arrays._namespace import (
     asarray_like,
     binary_exponent,
     is_numpy,
+    is_objects,
     is_sparse,
     namespace,
 )
@@ -37,19 +38,6 @@ def count_rows(rows: Any) -> int:
 def rows_at(rows: Any, part: slice) -> Any:
     """Return some rows of an array, a sparse matrix or a sequence."""
     return rows[part, :] if len(getattr(rows, "shape", ())) == 2 else rows[part]
-
-
-def as_objects(things: Iterable[Any]) -> Array:
-    """Return things of any kind as an array (n,); NumPy would make a table of equal lists."""
-    if is_objects(things):
-        return things
-    held = things if isinstance(things, Sequence) else list(things)
-    return np.fromiter(held, dtype=object, count=len(held))
-
-
-def is_objects(rows: Any) -> bool:
-    """Tell whether rows are an array of things that need not be numbers."""
-    return is_numpy(rows) and rows.dtype == object and rows.ndim == 1
 
 
 def given_to(function: Callable[..., Any], *rows: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Hashable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,20 @@ def _keys(rows: Array) -> Iterator[Hashable]:
     if is_objects(rows):
         yield from (thing if _is_key(thing) else id(thing) for thing in rows)
         return
+    if is_sparse(rows):
+        rows = rows if rows.has_sorted_indices else rows.sorted_indices()
+        for start, end in pairwise(rows.indptr.tolist()):
+            cells, columns = rows.data[start:end], rows.indices[start:end]
+            there = cells != 0  # a zero that is stored is no other zero
+            yield _digest(columns[there].tobytes() + cells[there].tobytes())
+        return
     for part in Tiles(int(rows.shape[0]), _BLOCK):
         block = np.ascontiguousarray(dense(rows[part])) + 0.0  # -0 is 0
-        yield from (hashlib.blake2b(cells, digest_size=16).digest() for cells in block)
+        yield from map(_digest, block)
+
+
+def _digest(cells: Any) -> bytes:
+    return hashlib.blake2b(cells, digest_size=16).digest()
 
 
 def _is_key(thing: Any) -> bool:

@@ -168,7 +168,7 @@ def _takes_blocks(f: Callable[[Any, Any], Any], sample: Any) -> bool:
     """Tell whether f makes matrices of blocks of rows, and not numbers of two single rows.
 
     Blocks of different lengths, both ways round, tell xᵀy from a product of blocks that by
-    chance can be multiplied. What fails alike both ways is passed on.
+    chance can be multiplied. What fails alike both ways may need more rows: a fit shows it.
     """
     n = min(count_rows(sample), 3)
     if n < 2:
@@ -191,7 +191,7 @@ def _takes_blocks(f: Callable[[Any, Any], Any], sample: Any) -> bool:
         said += f", shape {np.shape(value)} for two rows"
     except Exception as error:
         if type(error) is type(failed):
-            raise
+            return True
         failed, said = error, f"{said}, {type(error).__name__} for two rows ({error})"
     raise InputError(
         "a kernel function takes two blocks of rows and returns a matrix, or two rows and"

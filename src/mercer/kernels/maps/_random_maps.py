@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Lanes, Tiles, is_sparse, thread_count
+from mercer.arrays import Array, Lanes, Tiles, as_csr, is_sparse, thread_count
 from mercer.errors import InputError
 from mercer.kernels._algebra import Scaled
 from mercer.kernels._kernel_value import Kernel
@@ -58,6 +58,7 @@ class RandomMap:
 
     def features(self, rows: Any, dtype: Any) -> Array:
         """Return φ of every row, (n, m); made in float64, kept as `dtype`."""
+        rows = as_csr(rows) if is_sparse(rows) else rows
         n, m = int(rows.shape[0]), int(self.weights.shape[1])
         out: Array = np.empty((n, m), dtype)
         tiles = Tiles.of(n, m, 8, most_bytes=_TILE_BYTES, longest=4096)
