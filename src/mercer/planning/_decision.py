@@ -268,12 +268,12 @@ def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
 
 
 def _reason(path: Path, best: Path, problem: Problem) -> str:
+    if problem.whole(path.bytes) > problem.memory:
+        return f"needs more than the {show_bytes(problem.memory)} allowed"
     if path.passes > problem.max_passes:
         return f"the rows can be read only {_times(problem.max_passes)}"
     if path.worker_bytes > _each(problem):
         return f"needs {show_bytes(path.worker_bytes)} of a worker"
-    if problem.whole(path.bytes) > problem.memory:
-        return f"needs more than the {show_bytes(problem.memory)} allowed"
     if path.digits == "bound":
         return "cannot promise tol"
     if best.digits == "bound" and problem.time is not None:
