@@ -18,7 +18,16 @@ TIGHT = {np.float64: 1e-6, np.float32: 2e-3}
 COARSE = 0.1  # below 2^-1022 the stored numbers themselves have few digits left
 # What judges rounding is no function of the data alone.
 ROUNDING = ("reached", "residual", "sine", "zero_level", "next_upper", "extension_error_")
-ROUNDING += ("gap", "duality_gap", "distance_error", "tensions_", "groups", "converged")
+ROUNDING += (
+    "far",
+    "slope_",
+    "gap",
+    "duality_gap",
+    "distance_error",
+    "tensions_",
+    "groups",
+    "converged",
+)
 PARTS = ("certificate_", "facts_", "flatness_", "tests_")
 FREE = ("log_likelihood_", "aic_", "bic_")  # logarithms of densities: sums, no powers
 
