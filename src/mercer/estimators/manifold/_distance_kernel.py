@@ -157,11 +157,13 @@ def described(spectrum: Spectrum, found: KernelFound, exponent: int) -> dict[str
             "eigenvalues_": np.ldexp(values * found.signs.directions(k), 2 * exponent),
             "explained_variance_": variances,
         }
-    warn_of_range(variances, values / (found.total - 1), alive, exponent)
+    if exponent:
+        certificate = certificate.scaled(1.0, 2 * exponent)
+        warn_of_range(variances, values / (found.total - 1), alive, exponent)
     return state | {
         "explained_variance_ratio_": values / found.trace,
         "negative_share_": found.signs.negative_share,
-        "certificate_": certificate.scaled(1.0, 2 * exponent) if exponent else certificate,
+        "certificate_": certificate,
         "n_components_": k,
         "rank_": int(np.sum(alive)),
     }
