@@ -6,7 +6,7 @@ import scipy.sparse
 import sklearn.decomposition
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris, load_wine
-from tests.claims import agree, refuses
+from tests.claims import agree, refuses, warned
 
 import mercer
 from mercer import PCA, ProbabilisticPCA
@@ -102,6 +102,29 @@ def test_noise_alone_has_no_axis(rng):
     assert mercer.ProbabilisticPCA().fit(X).n_components_ == 0
     model = mercer.ProbabilisticPCA("evidence").fit(rng.standard_normal((20, 1)))
     assert model.n_components_ == 0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_model_without_axes_refuses_bad_rows_as_any_other(bad):
+    X = np.random.default_rng(3).normal(size=(400, 5))
+    rows = X[:4].copy()
+    rows[2, 3] = bad
+    none = warned("no component beyond noise", PCA("auto").fit, X)
+    for model in (ProbabilisticPCA("bic").fit(X), none, PCA(2).fit(X)):
+        for act in (model.transform, model.score_samples, model.score):
+            refuses("row 2, column 3", act, rows)
+
+
+@pytest.mark.parametrize("power", [-1000, -600, 600, 1000])
+def test_loadings_have_the_unit_of_the_data(power):
+    """√(λ - σ²) has a place in float64 where λ has none."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(90, 6))
+    plain = ProbabilisticPCA(2).fit(X)
+    found = warned("variances leave the range", ProbabilisticPCA(2).fit, np.ldexp(X, power))
+    np.testing.assert_allclose(np.ldexp(found.loadings_, -power), plain.loadings_, rtol=1e-9)
+    for act in (found.latent, found.score_samples):
+        refuses("range of float64", act, np.ldexp(X, power))
 
 
 def test_what_is_drawn_has_the_moments_and_what_is_latent_the_posterior():

@@ -292,6 +292,17 @@ def test_sums_of_columns_far_apart_are_refused(tmp_path, cell):
     assert np.isfinite(PCA(1, standardize=True).fit(iter([one[:30], one[30:]])).scale_).all()
 
 
+def test_what_comes_after_a_fit_of_columns_far_apart():
+    """Densities follow; covariances and tests that have no numbers there are refused."""
+    plain, X, _ = wild()
+    one, model = (PCA(K, standardize=True).fit(rows) for rows in (plain, X))
+    assert model.score(X) == pytest.approx(one.score(plain), rel=1e-9)
+    for act in (model.get_covariance, lambda: mercer.drift(model, X[:30])):
+        with pytest.raises(InputError) as caught:
+            act()
+        assert str(caught.value).count("\n") == 2
+
+
 def test_one_cell_that_no_sample_sees_is_standardised():
     X = gapped(9001, 6, 1, K)
     X[4501, 2] = 1e300

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy
+from mercer.arrays import Array, as_numpy, binary_exponent
 from mercer.kernels import Kernel
 
 _SAMPLE = 1000  # rows that the alignment is taken from
@@ -47,6 +47,8 @@ def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) ->
     sample = rows[::step]
     wide = sample.toarray() if hasattr(sample, "toarray") else sample
     wide = np.asarray(wide, np.float64)
+    # The alignment has no unit, and squares of the rows themselves may leave the range.
+    wide = np.ldexp(wide, -binary_exponent(float(np.max(np.abs(wide), initial=0.0))))
     about = wide - wide.mean(axis=0)
     if not np.any(about):
         return None

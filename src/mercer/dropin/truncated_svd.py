@@ -12,6 +12,7 @@ from mercer.arrays import EPS, Array, binary_exponent
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
 from mercer.estimators.linear._pca_paths import exact_exponent
+from mercer.estimators.linear._principal_axes import warn_of_range
 from mercer.estimators.walk._admission import admit_coordinates, held_rows, refuse_bad_cells
 from mercer.estimators.walk._operated_estimator import features_from_samples
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
@@ -212,14 +213,17 @@ class TruncatedSVD(SpectralEstimator):
         axes = np.ascontiguousarray(spectrum.right.T * alive[:, None], dtype)
         unit = found.exponent
         with np.errstate(over="ignore", under="ignore"):
-            return {
-                "components_": completed(axes, alive),
-                "singular_values_": np.ldexp(np.sqrt(values), unit),
-                "explained_variance_": np.ldexp(found.variances, 2 * unit),
-                "explained_variance_ratio_": found.variances / (found.total or 1.0),
-                "certificate_": spectrum.certificate.scaled(1.0, 2 * unit),
-                "_exponent": unit,
-            }
+            variances = np.ldexp(found.variances, 2 * unit)
+            singular = np.ldexp(np.sqrt(values), unit)
+        warn_of_range(variances, found.variances, found.variances > 0, unit)
+        return {
+            "components_": completed(axes, alive),
+            "singular_values_": singular,
+            "explained_variance_": variances,
+            "explained_variance_ratio_": found.variances / (found.total or 1.0),
+            "certificate_": spectrum.certificate.scaled(1.0, 2 * unit),
+            "_exponent": unit,
+        }
 
     def _project(self, source: Source) -> Array:
         axes = self.components_.T.astype(np.float64)

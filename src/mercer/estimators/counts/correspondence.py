@@ -40,9 +40,16 @@ def inertias_of(spectrum: Spectrum, most: int, total: float) -> Array:
 
 
 def unscaled(total: float, exponent: int) -> float:
-    """Return total·2^exponent; inf where that is too large."""
+    """Return total·2^exponent, or refuse counts whose sum is beyond the largest number."""
     with np.errstate(over="ignore"):
-        return float(np.ldexp(total, exponent))
+        found = float(np.ldexp(total, exponent))
+    if np.isinf(found):
+        raise InputError(
+            "the counts are too large to be added up",
+            got=f"a total of {total:.3g} times 2^{exponent}",
+            fix="divide the table by a constant: the map stays what it is",
+        )
+    return found
 
 
 def picked(names: list[str] | None, kept: Array) -> list[str] | None:

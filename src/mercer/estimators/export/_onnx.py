@@ -459,6 +459,12 @@ def _refuse_nothing(model: Any) -> None:
             got=f"{type(model).__name__} with n_components_ = 0",
             fix="ask for a number of components",
         )
+    if vars(model).get("completion_") is not None:
+        raise NotSupportedError(
+            "the filling of missing cells has no form in ONNX, and rows with them would be NaN",
+            got=f"{type(model).__name__}(missing={model.missing!r})",
+            fix='fill rows by PCA(missing="em").fit(X).impute, and export a model of these',
+        )
 
 
 def _single(model: Any, dtype: Any) -> bool:

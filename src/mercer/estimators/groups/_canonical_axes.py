@@ -383,7 +383,8 @@ def target_of(
 
     A number s: W ← (1 - s)W + s·(tr W/p)·I. ``"auto"``: the covariance of each class, its
     columns scaled to deviation one, is shrunk by the amount of [Ledoit2004]_ and scaled
-    back; W is their sum by the sizes of the classes, as in scikit-learn.
+    back; W is their sum by the sizes of the classes, as in scikit-learn. As there, a column
+    that is constant in a class counts as if it deviated by 1 in it: its unit then matters.
     """
     if shrinkage is None or (shrinkage != "auto" and float(shrinkage) == 0):
         return None

@@ -260,14 +260,17 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         shown, seen = _padded(axes, k), _padded(inside, k)
         total = float(np.sum(values))
         structure, within = solving.structure_of(found, shown, seen)
-        fitted = self._rule(found, axes, n, unit)
+        with np.errstate(over="ignore", invalid="ignore"):
+            fitted = self._rule(found, axes, n, unit)
+            scalings = np.ldexp(shown, -unit[:, None])
+        _refuse_range(scalings, fitted["coef_"])
         self._tell_singular(white)
         return fitted | {
             "classes_": self._labels.classes,
             "class_counts_": totals,
             "priors_": found.priors,
             "means_": np.ldexp(grouped.placed(found.moments.offsets), powers),
-            "scalings_": np.ldexp(shown, -unit[:, None]),
+            "scalings_": scalings,
             "eigenvalues_": _padded(values[None, :], k)[0],
             "explained_variance_ratio_": _padded(values[None, :] / (total or 1.0), k)[0],
             "centres_": found.apart @ shown,
@@ -283,7 +286,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
 
     def _rule(
         self, found: solving.Between, axes: Array, n: float, unit: Array
-    ) -> dict[str, object]:
+    ) -> dict[str, Any]:
         """Return what classifies new rows: centring, axes, and class means along them."""
         grouped, groups = self._grouped, len(found.priors)
         assert grouped is not None
@@ -381,3 +384,13 @@ def _padded(block: Array, k: int) -> Array:
     """Return the first k columns of a block; those it does not have are zero."""
     short = max(k - block.shape[1], 0)
     return np.ascontiguousarray(np.pad(block[:, :k], ((0, 0), (0, short))))
+
+
+def _refuse_range(*found: Array) -> None:
+    """Refuse axes whose entries, one over a deviation, are beyond the largest number."""
+    if not all(np.isfinite(each).all() for each in found):
+        raise InputError(
+            "columns vary too little for axes in their units",
+            got="an axis with entries beyond 1.8e308, one over a deviation",
+            fix="multiply the data by a constant",
+        )

@@ -65,7 +65,9 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
             raise not_finite(task) from None
         raise
     scores = np.asarray(engine._project(source), np.float64)
-    values = engine.singular_values_**2
+    with np.errstate(over="ignore", under="ignore"):
+        values = engine.singular_values_**2
+    _refuse_range(engine, values)
     alive = values > engine.certificate_.zero_level * (task.total - 1)
     root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
     safe = np.where(alive, np.sqrt(values), 1.0)
@@ -95,6 +97,18 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
         phi=phi,
     )
     return spectrum.padded(k), found
+
+
+def _refuse_range(engine: PCA, values: Array) -> None:
+    """Refuse eigenvalues of products that float64 cannot hold with their digits."""
+    held = values[engine._alive]
+    lost = ~np.isfinite(held) | (held < np.finfo(np.float64).tiny)
+    if np.any(lost):
+        raise InputError(
+            "products of these rows leave the range of float64",
+            got=f"rows that spread by {engine.singular_values_[0]:.3g} along the first axis",
+            fix="divide the data by a constant",
+        )
 
 
 def _total(engine: PCA, values: Array, rows: float) -> float:

@@ -449,7 +449,9 @@ def scaled(
     if found.landmarks is None:
         sample, level = None, found.level[:k]
         rows = seen.frame.kept(seen.rows, source)
-        dual = np.asarray(seen.frame.root * (spectrum.right[:, :k] * scale), dtype)
+        dual = seen.frame.root * (spectrum.right[:, :k] * scale)
+        if np.max(np.abs(dual), initial=0.0) <= np.finfo(dtype).max:  # 1/√λ may be beyond it
+            dual = np.asarray(dual, dtype)
     else:
         sample = sample or seen.sample()
         rows, dual, level = found.landmarks.dual(k)

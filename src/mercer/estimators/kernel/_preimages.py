@@ -151,6 +151,7 @@ def _regress(shell: Decoder, scores: Array, rows: Array, share: Array) -> tuple[
     f = (shell.features(scores[checked]) - centre) @ vectors
     x, each = dense(rows[checked]) - mean, share[checked]
     largest = float(np.max(np.abs(x), initial=0.0)) or 1.0  # its square must not vanish
+    x, answered = x / largest, turned / largest
     unit = float(np.sum(values)) / size or 1.0  # no axis: nothing varies, the mean is all
     best, chosen = np.inf, unit
     for penalty in _PENALTIES * unit:
@@ -158,8 +159,7 @@ def _regress(shell: Decoder, scores: Array, rows: Array, share: Array) -> tuple[
         if float(np.sum(values / shrunk)) + 1 >= _FREE * n:
             continue
         lever = each * (1 + (f**2) @ (1 / shrunk))
-        apart = (x - f @ (turned / shrunk[:, None])) / largest
-        left = np.sum(apart**2, axis=1)
+        left = np.sum((x - f @ (answered / shrunk[:, None])) ** 2, axis=1)
         error = float(each @ (left / np.maximum(1 - lever, _SURE) ** 2)) / float(np.sum(each))
         if error < best:
             best, chosen = error, penalty

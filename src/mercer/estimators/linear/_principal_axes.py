@@ -81,7 +81,7 @@ class PrincipalAxes:
         with np.errstate(invalid="ignore", over="ignore"):
             rows = rows_of(source, exponent=centring.exponent, origin=centring.origin)
             scores = centred(rows, centring).scores(axes)
-        if not np.isfinite(scores).all():
+        if not scores.size or not np.isfinite(scores).all():  # no axis has seen the cells
             refuse_bad_cells(source, self.names)
         return scores
 
@@ -175,7 +175,7 @@ class PrincipalAxes:
         extra = np.maximum(self.variances - self.noise, 0.0)
         s = (v.T * extra) @ v
         s.flat[:: s.shape[0] + 1] += self.noise
-        return s if self.scale is None else s * np.outer(self.scale, self.scale)
+        return s if self.scale is None else s * self._products_of_scales()
 
     def precision(self) -> Array:
         """Return S⁻¹ (p, p): (I - V diag((λ - σ²)/λ) Vᵀ)/σ², by the lemma of Woodbury."""
@@ -189,7 +189,19 @@ class PrincipalAxes:
             inverse = -(v.T * share) @ v
             inverse.flat[:: inverse.shape[0] + 1] += 1.0
             inverse /= self.noise
-        return inverse if self.scale is None else inverse / np.outer(self.scale, self.scale)
+        return inverse if self.scale is None else inverse / self._products_of_scales()
+
+    def _products_of_scales(self) -> Array:
+        """Return s_i·s_j (p, p), or refuse covariances that float64 cannot hold."""
+        assert self.scale is not None
+        low, high = np.min(self.scale), np.max(self.scale)
+        if low < 1e-150 or high > 1e150:
+            raise InputError(
+                "covariances leave the range of float64",
+                got=f"deviations of columns from {low:.3g} to {high:.3g}",
+                fix="divide the data by a constant and fit again",
+            )
+        return np.outer(self.scale, self.scale)
 
     def log_densities(self, source: Source) -> Array:
         """Return the log-likelihood (n,) of rows in memory.
@@ -231,6 +243,20 @@ _KINDS = PrincipalAxes.__annotations__.items()
 _HELD = {field: kind.__metadata__[0] for field, kind in _KINDS if field != "names"}
 
 
+def warn_of_range(variances: Array, inner: Array, alive: Array, unit: int) -> None:
+    """Warn where variances (k,) of axes that are alive are no numbers of float64.
+
+    `inner` (k,) are the same in units of 4^unit.
+    """
+    if np.any(np.isinf(variances)) or np.any((variances == 0) & alive):
+        warn(
+            "variances leave the range of float64",
+            got=f"explained_variance_ of order 10^{decade(inner[0], unit)}",
+            fix="divide the data by a constant; axes and ratios are right as they are",
+            category=DataWarning,
+        )
+
+
 def attributes(
     spectrum: Spectrum, found: Found, source: Source, whiten: bool | str, sign: str
 ) -> Attributes:
@@ -250,13 +276,7 @@ def attributes(
     rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
     with np.errstate(over="ignore", under="ignore"):
         noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
-    if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
-        warn(
-            "variances leave the range of float64",
-            got=f"explained_variance_ of order 10^{decade(values[0] / freedom, unit)}",
-            fix="divide the data by a constant; axes and ratios are right as they are",
-            category=DataWarning,
-        )
+    warn_of_range(variances, values / freedom, alive, unit)
     axes = spectrum.right[:, :k]
     if sign == "factominer":
         axes = axes * signs_of_sums(axes)

@@ -200,7 +200,11 @@ class ProbabilisticPCA(PCA):
         # Directions that the rows cannot reach have no variance, and are counted.
         noise = state["noise_variance_"] * max(counted - k, 0) / max(p - k, 1)
         state["noise_variance_"] = noise
-        extra = np.sqrt(np.maximum(state["explained_variance_"] - noise, 0.0))
+        unit, rest = found.centring.unit, found.trace - float(np.sum(spectrum.values[:k]))
+        own = max(rest, 0.0) / (found.total - 1) / max(p - k, 1) if counted > k else 0.0
+        extra = np.sqrt(np.maximum(state["_unit_deviations"] ** 2 - own, 0.0))
+        with np.errstate(over="ignore", under="ignore"):  # λ may leave the range, √λ does not
+            extra = np.ldexp(extra, unit)
         count = int(ppca_parameters(p, np.array(k)))
         likelihood = _log_likelihood(state, found.total, p)
         return state | {
@@ -253,6 +257,7 @@ class ProbabilisticPCA(PCA):
             Rows without missing cells, or with them where missing="ppca".
         """
         check_fitted(self)
+        self._axes_found().refuse_range()
         values, alive = self.explained_variance_, self._axes_found().alive
         safe = np.where(alive, values, 1.0)
         rate = np.where(alive, np.sqrt(np.maximum(values - self.noise_variance_, 0.0)), 0.0)

@@ -1,15 +1,16 @@
 """The kernel that distances make, -½D∘D: its leading pairs, and the place of new points."""
 
 import dataclasses
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Tiles
+from mercer.arrays import Array, Tiles, binary_exponent
 from mercer.errors import InputError
 from mercer.estimators.kernel._eigenproblem import KernelFound, Task
 from mercer.estimators.kernel._kernel_rows import most_components
 from mercer.estimators.kernel._matrix_paths import of_matrix
+from mercer.estimators.linear._principal_axes import warn_of_range
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.kernels import Precomputed
 from mercer.operators import KernelMatrix, given_kernel_matrix
@@ -18,6 +19,8 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 _ROWS = 512  # of a matrix that are looked at in one go
+_REACH = (1e-150, 1e150)  # of the largest distance whose square has its digits
+_SAFE = 50  # exponents of distances whose fourth powers stay in range
 _ROUNDING = 1e-6  # relative difference of d_ij and d_ji that still counts as rounding
 
 
@@ -37,17 +40,24 @@ class Placing:
         The mean squared distance of each known point.
     level : ndarray of shape (k,)
         What is taken from all coordinates; zero unless all rows are to have the mean zero.
+    exponent : int
+        All of these are in units of 2^exponent.
     """
 
     dual: Array
     means: Array
     level: Array
+    exponent: int = 0
 
-    def of(self, squared: Array) -> Array:
-        """Return coordinates (r, k) from squared distances (r, m), which are overwritten."""
-        np.subtract(self.means, squared, out=squared)
-        squared *= 0.5
-        return np.asarray(squared @ self.dual - self.level)
+    def of(self, distances: Array) -> Array:
+        """Return coordinates (r, k) from distances (r, m), which are overwritten."""
+        if self.exponent:
+            np.ldexp(distances, -self.exponent, out=distances)
+        np.multiply(distances, distances, out=distances)
+        np.subtract(self.means, distances, out=distances)
+        distances *= 0.5
+        found = np.asarray(distances @ self.dual - self.level)
+        return np.ldexp(found, self.exponent) if self.exponent else found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,28 +85,48 @@ class PlacingTask:
         )
 
 
+def unit_of(cells: Array) -> int:
+    """Return e so that cells in units of 2^e have fourth powers in range; most often 0."""
+    largest = max(float(np.max(cells, initial=0.0)), -float(np.min(cells, initial=0.0)))
+    found = binary_exponent(largest)
+    return found if abs(found) > _SAFE else 0
+
+
 def halved_squares(distances: Array) -> Array:
-    """Return -½D∘D, written over the distances (n, n)."""
-    with np.errstate(over="ignore", under="ignore"):  # what is not finite is told later
+    """Return -½D∘D, written over the distances (n, n), or refuse squares without digits."""
+    largest = float(np.max(distances, initial=0.0))
+    if 0 < largest < _REACH[0] or largest > _REACH[1]:
+        raise InputError(
+            "squares of these distances leave the range of float64",
+            got=f"{distances.shape[0]} points, the largest distance {largest:.3g}",
+            fix="divide the data by a constant",
+        )
+    with np.errstate(under="ignore"):
         np.multiply(distances, distances, out=distances)
         distances *= -0.5
     return distances
 
 
 def placed(
-    kernel: Array, path: Path, asked: PlacingTask
+    distances: Array, path: Path, asked: PlacingTask
 ) -> tuple[Spectrum, KernelFound, Placing]:
     """Return the leading pairs of HKH for K = -½D∘D, and what places new points.
 
+    All are in units of 2^exponent, or of its square, with the exponent of the placing.
+
     Parameters
     ----------
-    kernel : ndarray of shape (n, n)
-        K, float64; LAPACK's path overwrites it.
+    distances : ndarray of shape (n, n)
+        D, float64, overwritten.
     path : Path
         lapack or stored.
     asked : PlacingTask
         How many pairs, and what to do about negative ones.
     """
+    exponent = unit_of(distances)
+    if exponent:
+        np.ldexp(distances, -exponent, out=distances)
+    kernel = halved_squares(distances)
     op = given_kernel_matrix(kernel)
     _refuse_still(op)
     means = np.asarray(-2.0 * op.sums.along / op.shape[0] ** 0.5)
@@ -107,24 +137,35 @@ def placed(
     alive = values > spectrum.certificate.zero_level
     scale = found.signs.directions(k) * alive / np.sqrt(np.where(alive, values, 1.0))
     dual = np.asarray(spectrum.right)[:, :k] * scale
-    return spectrum, found, Placing(dual, means, np.zeros(k))
+    return spectrum, found, Placing(dual, means, np.zeros(k), exponent)
 
 
-def described(spectrum: Spectrum, found: KernelFound) -> dict[str, object]:
-    """Return the fitted attributes that every embedding by distances has."""
+def described(spectrum: Spectrum, found: KernelFound, exponent: int) -> dict[str, Any]:
+    """Return the fitted attributes that every embedding by distances has.
+
+    Pairs and coordinates are in units of 2^exponent; the attributes are in those of the data.
+    """
     certificate = spectrum.certificate
     k = len(certificate.lower)
     values = np.maximum(spectrum.values[:k], 0.0)
+    alive = values > certificate.zero_level
     assert found.coordinates is not None
-    return {
-        "embedding_": found.coordinates[:, :k],
-        "eigenvalues_": values * found.signs.directions(k),
-        "explained_variance_": values / (found.total - 1),
+    with np.errstate(over="ignore", under="ignore"):
+        variances = np.ldexp(values / (found.total - 1), 2 * exponent)
+        state = {
+            "embedding_": np.ldexp(found.coordinates[:, :k], exponent),
+            "eigenvalues_": np.ldexp(values * found.signs.directions(k), 2 * exponent),
+            "explained_variance_": variances,
+        }
+    if exponent:
+        certificate = certificate.scaled(1.0, 2 * exponent)
+        warn_of_range(variances, values / (found.total - 1), alive, exponent)
+    return state | {
         "explained_variance_ratio_": values / found.trace,
         "negative_share_": found.signs.negative_share,
         "certificate_": certificate,
         "n_components_": k,
-        "rank_": int(np.sum(values > certificate.zero_level)),
+        "rank_": int(np.sum(alive)),
     }
 
 
@@ -171,17 +212,10 @@ def refuse_negative(d: Array) -> None:
 
 
 def _refuse_still(op: KernelMatrix) -> None:
-    """Refuse distances that are all zero, or whose squares leave the range of float64."""
-    n, largest = op.shape[0], op.sums.largest
-    if not np.isfinite(op.sums.squares):
-        raise InputError(
-            "the squares of these distances are too large to be added up",
-            got=f"{n} points, half a squared distance of {largest:.3g}",
-            fix="divide the distances by a constant",
-        )
-    if largest == 0 or op.sums.squares == 0:
+    """Refuse distances that are all zero."""
+    if op.sums.largest == 0:
         raise InputError(
             "all points lie in one place: no direction has length",
-            got=f"{n} points, every squared distance zero",
-            fix="pass points that differ; multiply distances below 1e-160 by a constant",
+            got=f"{op.shape[0]} points, every distance zero",
+            fix="pass points that differ",
         )

@@ -19,6 +19,7 @@ from mercer.estimators.manifold.isomap import farthest
 from mercer.operators import Dense, Graph, Searcher
 from mercer.solvers import DistanceBars, Exact, Floor, Goal, Spectrum, Unfolded, unfold
 
+_REACH = 500  # exponents of rows whose squares keep their digits when they are added up
 _RIDGE = 1e-9  # of the mean diagonal: settles rows that their neighbours leave free
 
 
@@ -266,10 +267,20 @@ class Laid:
 
 
 def units_of(rows: Array) -> tuple[Array, int]:
-    """Return rows seen from their middle in units of 2^e, and e: no square leaves the range."""
+    """Return rows seen from their middle in units of 2^e, and e: no square leaves the range.
+
+    Rows whose variances are no numbers of float64 are refused.
+    """
     wide = np.asarray(rows, np.float64)
     wide = wide - (0.5 * wide.min(axis=0) + 0.5 * wide.max(axis=0))
-    exponent = binary_exponent(float(np.max(np.abs(wide), initial=0.0)))
+    largest = float(np.max(np.abs(wide), initial=0.0))
+    exponent = binary_exponent(largest)
+    if abs(exponent) > _REACH:
+        raise InputError(
+            "variances of these rows leave the range of float64",
+            got=f"rows up to {largest:.3g} from their middle",
+            fix="divide the data by a constant; the map has their unit",
+        )
     return np.ldexp(wide, -exponent), exponent
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
-from mercer.arrays import Array, Tiles
+from mercer.arrays import Array, Tiles, is_sparse
 from mercer.errors import InputError
 from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task
 from mercer.estimators.kernel._kernel_rows import most_components
@@ -16,10 +16,10 @@ from mercer.estimators.manifold._distance_kernel import (
     Placing,
     PlacingTask,
     described,
-    halved_squares,
     placed,
     refuse_negative,
     refuse_odd_distances,
+    unit_of,
 )
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.walk._admission import refuse_bad_cells
@@ -29,8 +29,9 @@ from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
-Found = tuple[KernelFound, Placing | None]
+Found = tuple[KernelFound, Placing | None, int]
 _MEASURES = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine")
+_LENGTHS = ("chebyshev", "cityblock")  # d(cx, cy) = c·d(x, y); of the others d(x, y)
 _METRICS = ("euclidean", "precomputed", *_MEASURES)
 _WHOLE = 3000  # points up to which all eigenvalues are found, the negative ones too
 _SMALL = 1000  # points up to which LAPACK is as fast as an iteration
@@ -100,6 +101,7 @@ class ClassicalMDS(Embedding):
     _engine: PCA
     _placing: Placing | None
     _rows: Array | None
+    _exponent: int = 0
 
     def __init__(
         self,
@@ -174,12 +176,24 @@ class ClassicalMDS(Embedding):
     ) -> tuple[Spectrum, Found]:
         asked = PlacingTask.of(self, source, source.shape[0])
         if self.metric == "euclidean":
-            task = Task(Linear(), source.array, None, **vars(asked))
+            rows, exponent = self._in_units(source.array)
+            task = Task(Linear(), rows, None, **vars(asked))
             spectrum, found = solve(task, path)
-            return spectrum, (found, None)
-        kernel = halved_squares(self._distances(source.array, source.array, whole=True))
-        spectrum, found, placing = placed(kernel, path, asked)
-        return spectrum, (found, placing)
+            return spectrum, (found, None, exponent)
+        distances = self._distances(source.array, source.array, whole=True)
+        spectrum, found, placing = placed(distances, path, asked)
+        return spectrum, (found, placing, placing.exponent)
+
+    def _in_units(self, rows: Any, exponent: int | None = None) -> tuple[Any, int]:
+        """Return rows in units of 2^exponent, and the exponent, where none is given."""
+        if exponent is None:
+            exponent = unit_of(rows.data if is_sparse(rows) else rows)
+        if not exponent:
+            return rows, exponent
+        if not is_sparse(rows):
+            return np.ldexp(rows, -exponent), exponent
+        parts = (np.ldexp(rows.data, -exponent), rows.indices, rows.indptr)
+        return type(rows)(parts, shape=rows.shape), exponent
 
     def _distances(self, rows: Array, known: Array, *, whole: bool = False) -> Array:
         """Return distances of rows (r, p) to known ones, of shape (r, n), as a new array."""
@@ -188,10 +202,13 @@ class ClassicalMDS(Embedding):
         if self.metric == "precomputed":
             return np.array(rows, np.float64)
         found = np.empty((len(rows), len(known)))
-        there = np.asarray(known, np.float64)
+        there, exponent = self._in_units(np.asarray(known, np.float64))
         for part in Tiles(len(rows), _ROWS):
-            here = np.asarray(rows[part], np.float64)
+            here, _ = self._in_units(np.asarray(rows[part], np.float64), exponent)
             found[part] = cdist(here, there, self.metric)
+        if self.metric in _LENGTHS:
+            with np.errstate(over="ignore"):  # what is not finite is told below
+                np.ldexp(found, exponent, out=found)
         if whole:
             np.fill_diagonal(found, 0.0)
         _refuse_undefined(found, self.metric)
@@ -200,10 +217,10 @@ class ClassicalMDS(Embedding):
     # -- scale and project ------------------------------------------------------------
 
     def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, object]:
-        kernel, placing = found
+        kernel, placing, exponent = found
         kept = np.float32 if source.products.itemsize == 4 else np.float64
         rows = None if self.metric in ("euclidean", "precomputed") else source.array.copy()
-        state = described(spectrum, kernel)
+        state = described(spectrum, kernel, exponent)
         return state | {
             "embedding_": np.asarray(state["embedding_"], kept),
             "n_samples_": source.shape[0],
@@ -211,18 +228,18 @@ class ClassicalMDS(Embedding):
             "_placing": placing,
             "_rows": rows,
             "_kept": kept,
+            "_exponent": exponent,
         }
 
     def _project(self, source: Source) -> Array:
         """Return the coordinates of rows, or of rows of distances to the fitted points."""
         if self._placing is None:
-            found = self._engine._project(scan(source.array))
+            rows, exponent = self._in_units(source.array, self._exponent)
+            found = np.ldexp(self._engine._project(scan(rows)), exponent)
             short = self.n_components_ - found.shape[1]
             return np.asarray(np.pad(found, ((0, 0), (0, short))), self._kept)
         known = source.array[:0] if self._rows is None else self._rows
-        squared = self._distances(source.array, known)
-        np.multiply(squared, squared, out=squared)
-        return np.asarray(self._placing.of(squared), self._kept)
+        return np.asarray(self._placing.of(self._distances(source.array, known)), self._kept)
 
 
 def _refuse_undefined(found: Array, metric: str) -> None:

@@ -27,6 +27,7 @@ from mercer.estimators.manifold._distance_kernel import (
     described,
     halved_squares,
     placed,
+    unit_of,
 )
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, Linked, linked
@@ -165,10 +166,12 @@ def by_triangulation(
     asked : PlacingTask
         What is wanted in the end.
     """
-    m = len(places)
+    m, exponent = len(places), unit_of(paths)
+    if exponent:
+        paths = np.ldexp(paths, -exponent)
     k = FIRST_GUESS if isinstance(asked.wanted, float) else asked.wanted
     more = dataclasses.replace(asked, wanted=min(m, max(k, _PER_AXIS * k + _BESIDE)))
-    spectrum, marks, placing = placed(halved_squares(paths[:, places]), path, more)
+    spectrum, marks, placing = placed(paths[:, places], path, more)
     values = np.maximum(spectrum.values[: placing.dual.shape[1]], 0.0)
     clear = values > _LEAST * values[0]
     placing = dataclasses.replace(placing, dual=placing.dual * clear)
@@ -177,7 +180,8 @@ def by_triangulation(
     total = found.trace * marks.trace / float(np.sum(values[clear]))
     signs = dataclasses.replace(marks.signs, flipped=None, image=None)
     found = dataclasses.replace(found, trace=total, signs=signs)
-    return spectrum, found, _turned(placing, found, len(spectrum.certificate.lower))
+    placing = _turned(placing, found, len(spectrum.certificate.lower))
+    return spectrum, found, dataclasses.replace(placing, exponent=exponent)
 
 
 def triangulated(placing: Placing, paths: Array) -> Array:
@@ -185,7 +189,7 @@ def triangulated(placing: Placing, paths: Array) -> Array:
     m, n = paths.shape
     found = np.empty((n, placing.dual.shape[1]))
     for part in tiles_of(n, m):
-        found[part] = placing.of(np.square(paths[:, part].T))
+        found[part] = placing.of(np.array(paths[:, part].T))
     return found
 
 
@@ -387,19 +391,22 @@ class Isomap(Embedding):
             at = spread_evenly(n, None, _SEEN)
             seen = (at, kernel[at])
             asked = PlacingTask.of(self, source, n)
-            spectrum, found, placing = placed(halved_squares(kernel), path, asked)
+            spectrum, found, placing = placed(kernel, path, asked)
         return spectrum, (link, found, placing, places, paths, seen)
 
     # -- scale and project ------------------------------------------------------------
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, object]:
         link, kernel, placing, places, paths, (seen, kept) = found
-        state = described(spectrum, kernel)
+        unit = placing.exponent
+        state = described(spectrum, kernel, unit)
         embedded = state["embedding_"]
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         fresh = link.kept is None and not is_sparse(link.rows)
         state |= {
-            "residual_variance_": residual_variances(kept, seen, embedded),
+            "residual_variance_": residual_variances(
+                np.ldexp(kept, -unit), seen, np.ldexp(embedded, -unit)
+            ),
             "graph_": link.graph,
             "facts_": link.facts,
             "landmark_indices_": places
@@ -438,5 +445,5 @@ def _placed_rows(
             far = through(graph.lengths, near.indices, near.distances)
         else:
             far = by_landmarks(paths, near.indices, near.distances)
-        found[part] = placing.of(np.square(far, out=far))
+        found[part] = placing.of(far)
     return found

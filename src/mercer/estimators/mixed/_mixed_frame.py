@@ -11,8 +11,8 @@ from mercer.errors import DataWarning, InputError, in_short, warn
 from mercer.estimators.categories._category_codes import Coded, Variable, coded, coded_again
 from mercer.estimators.mixed._mixed_table import Mixed
 
-_HUGE = 2.0**1000  # numbers whose differences may leave float64
-_SHRINK = 2.0**-40
+_HUGE, _SHRINK = 2.0**1000, 2.0**-40  # numbers whose differences may leave float64
+_TINY, _GROW = 2.0**-900, 2.0**200  # those whose deviations may have no inverse there
 _DENSE, _STORED = 8, 12  # bytes of a cell of a dense and of a sparse table
 _FEW = 10  # rows below which nothing is said of the number of levels
 
@@ -175,8 +175,10 @@ def _shares(levels: Coded, masses: Array) -> Array:
 
 def _one_unit(spread: Array, unit: Array) -> Array:
     """Return the largest deviation of a group for each of its columns that varies."""
-    largest = np.max(spread / unit, initial=0.0)
-    return np.where(spread > 0, largest * unit, 0.0)
+    if not len(spread):
+        return spread
+    at = int(np.argmax(spread / unit))
+    return np.where(spread > 0, spread[at] * (unit / unit[at]), 0.0)
 
 
 def _scales(numbers: Array, masses: Array) -> tuple[Array, Array, Array, Array]:
@@ -190,9 +192,10 @@ def _scales(numbers: Array, masses: Array) -> tuple[Array, Array, Array, Array]:
         if not seen.any():
             continue
         x, r = x[seen], masses[seen] / masses[seen].sum()
-        if np.abs(x).max() > _HUGE:
-            unit[j] = _SHRINK
-            x = x * _SHRINK
+        largest = np.abs(x).max()
+        if largest > _HUGE or largest < _TINY:
+            unit[j] = _SHRINK if largest > _HUGE else _GROW
+            x = x * unit[j]
         origin[j] = np.clip(r @ x, x.min(), x.max())
         x = x - origin[j]
         if x.min() == x.max():

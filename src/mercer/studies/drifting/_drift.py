@@ -35,6 +35,7 @@ from mercer.studies.drifting._rows_before import Before, before
 
 _FEWEST = 5  # rows without which nothing can be said of change
 _HEAVY = 4.5  # fourth moment from which tests that expect normal rows are rough
+_REACH = 1e50  # of deviations, and of their inverses, whose squares are weights of columns
 _NONE = "no change beyond chance"
 
 
@@ -207,10 +208,21 @@ def _axes_of(model: PCA, known: Before, source: Source, kept: Array | None) -> P
     if counted:
         _refuse_few(count)
     p = len(known.mean)
-    weight = None if model.scale_ is None else 1 / np.asarray(model.scale_) ** 2
+    weight = None if model.scale_ is None else _weights_of(np.asarray(model.scale_))
     k = max(1, min(known.k, p, count - 1 if counted else known.k))
     weights = None if kept is None else kept.astype(np.float64)
     return PCA(k, feature_weight=weight, memory=model.memory).fit(source, sample_weight=weights)
+
+
+def _weights_of(scale: Array) -> Array:
+    """Return 1/s² (p,), or refuse deviations s whose squares are no weights."""
+    if np.min(scale) <= 1 / _REACH or np.max(scale) >= _REACH:
+        raise InputError(
+            "columns of such size cannot be compared with new rows",
+            got=f"deviations at fit from {np.min(scale):.3g} to {np.max(scale):.3g}",
+            fix="divide the columns by constants, here and at fit",
+        )
+    return 1 / scale**2
 
 
 def _refuse_few(count: int) -> None:
