@@ -68,7 +68,7 @@ def _file(end, path="auto", **options):
 
     def fit(X, w, folder):
         where = written(X, folder / f"rows{len(X)}{end}")
-        return FORCED[path](3, tol=TIGHT, memory="20MB", **options).fit(where, sample_weight=w)
+        return FORCED[path](3, tol=TIGHT, memory="60MB", **options).fit(where, sample_weight=w)
 
     return fit
 

@@ -23,6 +23,7 @@ from mercer.sources import Source
 
 _ALL = 300  # rows up to which every one is a landmark, unless a number is given
 _ROUNDING = 16 * EPS  # of one feature, relative to the trace
+_ENTRIES = 2.0  # how far a row may be beyond the landmarks, in what its entries lose
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,11 +201,13 @@ class LandmarkModel:
 
 
 def _rounding(sums: LandmarkSums) -> float:
-    """Return 16·eps·max(mT, B + 2√(TB)), T = Σ k(x, x), B = Σ ‖Dβ(x)‖².
+    """Return 16·eps·max(mT, B + 2√(TB)), and the same of entries that have lost more.
 
-    ‖f(x)‖² = β(x)ᵀK_SSβ(x) with β(x) = L^-ᵀf(x), and k(s, s') has a rounding of
-    eps·d_s·d_s', D² the diagonal of K_SS: where the landmarks are nearly dependent and a row
-    is far from them, β is large, and so is what rounding does.
+    T = Σ k(x, x), B = Σ ‖Dβ(x)‖². ‖f(x)‖² = β(x)ᵀK_SSβ(x) with β(x) = L^-ᵀf(x), and k(s, s')
+    has a rounding of eps·d_s·d_s', D² the diagonal of K_SS: where the landmarks are nearly
+    dependent and a row is far from them, β is large, and so is what rounding does. An entry
+    that is off by e, whatever its size, counts e·√m·(n + b + 2√(nb)) with n = Σw and
+    b = Σ ‖β(x)‖².
     """
     marks, trace = sums.landmarks, max(sums.raw_trace, 0.0)
     if marks.m == 0 or sums.shift is None:
@@ -212,9 +215,22 @@ def _rounding(sums: LandmarkSums) -> float:
     products, shift = np.tril(sums.p), sums.shift
     products += np.tril(products, -1).T
     products += np.outer(shift, sums.q) + np.outer(sums.q + sums.count * shift, shift)
-    spread = dtrtri(marks.triangle, lower=1)[0] * np.linalg.norm(marks.triangle, axis=1)
-    large = max(float(np.sum(spread * (products @ spread))), 0.0)
-    return float(_ROUNDING * max(marks.m * trace, large + 2 * np.sqrt(trace * large)))
+    inverse, sizes = dtrtri(marks.triangle, lower=1)[0], np.linalg.norm(marks.triangle, axis=1)
+
+    def large(scale: Array) -> float:
+        spread = inverse * scale
+        return max(float(np.sum(spread * (products @ spread))), 0.0)
+
+    relative, flat = marks.entry_rounding
+    b = large(sizes)
+    unit = max(_ROUNDING, _ENTRIES * relative)
+    found = unit * max(marks.m * trace, b + 2 * np.sqrt(trace * b))
+    if flat:
+        least, most = float(np.min(sizes)), float(np.max(sizes))
+        even = b / least**2 if most <= 1.01 * least else large(np.ones(marks.m))
+        n = sums.count
+        found += _ENTRIES * np.sqrt(marks.m) * flat * (n + even + 2 * np.sqrt(n * even))
+    return float(found)
 
 
 def as_dual(marks: Landmarks, w: Array) -> tuple[Array, Array, Array]:

@@ -87,7 +87,7 @@ class LandmarkSums:
 
         def block(part: slice, buffer: Array, _space: Workspace) -> Block:
             f = buffer[: columns.shape[0] * (part.stop - part.start)]
-            f = f.reshape(columns.shape[0], -1)
+            f = f.reshape(columns.shape[0], part.stop - part.start)
             f[:] = columns[:, part]
             return f, factor.residual[part], factor.diagonal[part]
 

@@ -25,6 +25,7 @@ from mercer.arrays import (
     Tiles,
     Workspace,
     diagonal,
+    entry_rounding,
     interruptible,
     is_objects,
     is_sparse,
@@ -305,6 +306,19 @@ class Landmarks:
         pivots = np.diag(self.triangle) ** 2
         sizes = np.sum(self.triangle**2, axis=1)
         return bool(np.all(pivots > FLOOR[4] * sizes))
+
+    @property
+    def entry_rounding(self) -> tuple[float, float]:
+        """Return what an entry of K_SS may lose: a share of d_s·d_s', and what has no scale.
+
+        A cpd kernel is made of four entries, which cancel.
+        """
+        frame = self._wide.frame
+        lost = entry_rounding(frame.program, frame.side)
+        if frame.origin is None:
+            return lost.own + lost.ends, lost.flat
+        flat = lost.plain.flat + (lost.own * lost.size if lost.own else 0.0)
+        return 0.0, 4 * flat
 
     def features(self, rows: Any, dtype: Any = np.float64) -> tuple[Array, Array]:
         """Return F (r, m) with rows f(x), and r(x) (r,) in float64.
