@@ -294,6 +294,16 @@ def test_rows_that_nobody_has_counted_are_about_so_many(tmp_path):
     with refused(mercer.errors.BudgetError) as caught:
         mercer.plan(PCA(2, memory=10), path)
     assert " of about 1," in caught.value.got
+    rows = np.random.default_rng(0).standard_normal((150, 120))
+    for count in (120, 150):  # a hundred are thought to come, one at a time
+        model = mercer.ProbabilisticPCA("evidence")
+        stream = (row[None] for row in rows[:count])
+        if count > 120:
+            assert hushed(model.fit, stream).n_samples_ == count
+        else:
+            with refused(InputError, match="more rows than columns") as caught:
+                model.fit(stream)
+            assert caught.value.got == "n_samples = 120, n_features = 120"
 
 
 ELSEWHERE = {
