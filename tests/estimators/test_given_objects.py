@@ -294,3 +294,34 @@ def test_rows_that_nobody_has_counted_are_about_so_many(tmp_path):
     with refused(mercer.errors.BudgetError) as caught:
         mercer.plan(PCA(2, memory=10), path)
     assert " of about 1," in caught.value.got
+    rows = np.random.default_rng(0).standard_normal((150, 120))
+    for count in (120, 150):  # a hundred are thought to come, one at a time
+        model = mercer.ProbabilisticPCA("evidence")
+        stream = (row[None] for row in rows[:count])
+        if count > 120:
+            assert hushed(model.fit, stream).n_samples_ == count
+        else:
+            with refused(InputError, match="more rows than columns") as caught:
+                model.fit(stream)
+            assert caught.value.got == "n_samples = 120, n_features = 120"
+
+
+ELSEWHERE = {
+    "alignment": lambda X: mercer.kernels.cka(X, np.eye(40)),
+    "discrepancy": lambda X: mercer.kernels.mmd("rbf(lengthscale=1)", X, CELLS),
+    "kernel": lambda X: mercer.kernels.RBF(1.0)(X),
+    "covariance": lambda X: PCA.from_covariance(X, np.zeros(6), 40),
+    "rotated": lambda X: mercer.rotate(PCA(3).fit(CELLS)).transform(X),
+    "groups": lambda X: mercer.describe_groups(Y, X),
+    "weights": lambda X: PCA(2).fit(CELLS, sample_weight=X),
+    "labels": lambda X: mercer.LinearDiscriminantAnalysis().fit(CELLS, X),
+}
+WHOLE = {"weights": {"nothing"}, "groups": {"nothing", "records", "mapping"}}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_functions_refuse_what_holds_no_numbers_in_three_lines(name):
+    for odd in ("unreadable", "ragged", "records", "mapping", "nothing", "object", "operator"):
+        if odd not in WHOLE.get(name, ()):
+            with refused(MercerError):
+                ELSEWHERE[name](ODD[odd][0]())

@@ -74,6 +74,13 @@ def test_what_takes_its_place(kind, given, fix):
     assert fix in caught.value.fix
 
 
+def test_options_that_are_nearly_right():
+    for model in (PCA(missing="EM"), mercer.LocallyLinearEmbedding(method="hesian")):
+        with refused(InputError) as caught:
+            model.fit([[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]])
+        assert caught.value.fix.startswith("did you mean ")
+
+
 def test_places_and_several_names():
     with refused(InputError, match="takes n_components by place") as caught:
         PCA(2, True)

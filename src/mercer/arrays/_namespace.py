@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
-from mercer.errors import REFUSALS, InputError, first_line
+from mercer.errors import REFUSALS, InputError, InputTypeError, first_line
 
 Array: TypeAlias = Any  # any array of the array API standard
 Namespace: TypeAlias = Any
@@ -19,7 +19,14 @@ Namespace: TypeAlias = Any
 
 def namespace(*arrays: Array) -> Namespace:
     """Return the array namespace that `arrays` share."""
-    return array_api_compat.array_namespace(*arrays)
+    try:
+        return array_api_compat.array_namespace(*arrays)
+    except TypeError:
+        raise InputTypeError(
+            "these are no arrays of one library",
+            got=", ".join(type(array).__name__ for array in arrays),
+            fix="pass NumPy arrays",
+        ) from None
 
 
 def is_numpy(array: Array) -> bool:

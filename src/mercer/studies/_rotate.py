@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.diagnostics import loadings, oblimin, orthomax, promax
 from mercer.errors import InputError
+from mercer.estimators.walk._admission import held_rows
 from mercer.estimators.walk._parameters import check_fitted
 
 _METHODS = ("varimax", "quartimax", "promax", "oblimin")
@@ -60,7 +61,8 @@ class Rotated:
             Rows.
         """
         model, k = self._model, len(self.variances)
-        scores = np.asarray(model._scores(model._admit(X, reset=False)), np.float64)[:, :k]
+        source = model._admit(held_rows(X), reset=False)
+        scores = np.asarray(model._scores(source), np.float64)[:, :k]
         unit = scores / np.sqrt(np.asarray(model.explained_variance_[:k], np.float64))
         return np.asarray(unit @ np.linalg.inv(self.matrix).T)
 

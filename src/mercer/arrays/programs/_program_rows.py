@@ -97,7 +97,9 @@ def _array_of(rows: Any) -> Array:
 
 
 def _first(rows: Array) -> str:
-    """Return the first of some things in words."""
+    """Return the first of some things in words, or the one thing that is there."""
+    if not rows.ndim:
+        return type(rows.item()).__name__
     if not len(rows):
         return "no rows"
     return f"{type(rows[0]).__name__} {str(rows[0])[:40]!r} in row 0"

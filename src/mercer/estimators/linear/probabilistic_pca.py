@@ -170,12 +170,8 @@ class ProbabilisticPCA(PCA):
         n, p = shape
         if not isinstance(self.n_components, str):
             return super()._most_components(shape)
-        if self.n_components == "evidence" and n <= p:
-            raise InputError(
-                'n_components="evidence" needs more rows than columns',
-                got=f"n_samples = {n}, n_features = {p}",
-                fix='pass "bic", or a number',
-            )
+        if self.n_components == "evidence" and n < p:  # p where nobody has counted them yet
+            raise _few_for_evidence(n, p)
         return min(n, p)
 
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
@@ -183,6 +179,8 @@ class ProbabilisticPCA(PCA):
         if not isinstance(wanted, str):
             return super()._settle(spectrum, found, shape)
         values = np.maximum(spectrum.values, 0.0) / freedom
+        if wanted == "evidence" and shape[0] <= shape[1]:
+            raise _few_for_evidence(*shape)
         if wanted == "evidence":
             return minka(values, found.total) if shape[1] > 1 else 0
         known = Variances.of(
@@ -296,6 +294,15 @@ class ProbabilisticPCA(PCA):
             got="a covariance matrix",
             fix="use PCA.from_covariance",
         )
+
+
+def _few_for_evidence(n: int, p: int) -> InputError:
+    """Return why so many rows are too few."""
+    return InputError(
+        'n_components="evidence" needs more rows than columns',
+        got=f"n_samples = {n}, n_features = {p}",
+        fix='pass "bic", or a number',
+    )
 
 
 def _log_likelihood(state: Attributes, n: float, p: int) -> float | None:

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    RealNotInt,
+    StrOptions,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, detached
@@ -55,8 +60,20 @@ def check_parameters(estimator: BaseEstimator) -> None:
         raise ParameterError(
             what + (" Got " + got if got else ""),
             got=got.removesuffix(" instead.") or text,
-            fix="see the docstring for what each parameter takes",
+            fix=_nearest(estimator, what) or "see the docstring for what each parameter takes",
         ) from None
+
+
+def _nearest(estimator: BaseEstimator, what: str) -> str:
+    """Return the option that was meant, where a parameter is nearly one of its options."""
+    name = what.split("'")[1] if "'" in what else ""
+    value, allowed = getattr(estimator, name, None), estimator._parameter_constraints
+    kinds = [kind for kind in allowed.get(name, ()) if isinstance(kind, StrOptions)]
+    options = [option for kind in kinds for option in kind.options]
+    near = (
+        difflib.get_close_matches(value.lower(), options, 1) if isinstance(value, str) else []
+    )
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def refuse_truth(wanted: object, fix: str) -> None:
