@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, as_numpy
-from mercer.kernels import Kernel, cka
+from mercer.kernels import Kernel
 
 _SAMPLE = 1000  # rows that the alignment is taken from
 
@@ -54,7 +54,7 @@ def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) ->
     if np.ptp(seen) == 0:
         return None
     if weights is None:
-        return float(cka(seen, about @ about.T))
+        return _cosine(_centred(np.require(seen, None, "W")), _centred(about @ about.T))
     w = weights[::step]
     return _cosine(_repeated(seen, w), _repeated(about @ about.T, w))
 
@@ -73,9 +73,19 @@ def _repeated(matrix: Array, weights: Array) -> Array:
     return np.asarray(root[:, None] * near * root)
 
 
+def _centred(matrix: Array) -> Array:
+    """Return HKH, written over the matrix; the grand mean goes first, against cancellation."""
+    matrix -= matrix.mean()
+    matrix -= matrix.mean(axis=0)
+    matrix -= matrix.mean(axis=1)[:, None]
+    return matrix
+
+
 def _cosine(one: Array, two: Array) -> float | None:
-    sizes = [float(np.abs(m).max()) for m in (one, two)]
-    if min(sizes) == 0:
-        return None
-    one, two = one / sizes[0], two / sizes[1]
+    """Return the cosine of two matrices, which are overwritten."""
+    for matrix in (one, two):
+        size = float(max(matrix.max(), -matrix.min()))
+        if size == 0:
+            return None
+        matrix /= size
     return float(np.vdot(one, two) / (np.linalg.norm(one) * np.linalg.norm(two)))

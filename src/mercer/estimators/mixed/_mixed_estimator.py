@@ -12,9 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, at_most, show_bytes
+from mercer.arrays import Array, at_most
 from mercer.diagnostics import v_tests
-from mercer.errors import BudgetError
 from mercer.estimators.categories._category_cells import note_columns, of_categories, table_of
 from mercer.estimators.categories._supplementary_variables import (
     Placed,
@@ -91,18 +90,9 @@ class MixedEstimator(OperatedEstimator):
         return n, p + sum(sizes), None if cells is None else n * cells
 
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
-        """Return what the planner may know; the table that is made leaves less memory."""
+        """Return what the planner may know; the table that is made is held beside."""
         problem = super()._problem(source, weights)
-        problem = dataclasses.replace(problem, held=problem.data_bytes)
-        if problem.room <= 0:
-            raise BudgetError(
-                "the table of numbers and indicators does not fit into memory",
-                got=f"{problem.rows:,} rows, {problem.cols:,} columns:"
-                f" {show_bytes(problem.data_bytes)}; allowed {show_bytes(problem.memory)}",
-                fix=f'allow memory="{show_bytes(3 * problem.whole(0.0))}", or drop categories'
-                " with many levels",
-            )
-        return problem
+        return dataclasses.replace(problem, held=problem.data_bytes)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
         refuse_truth(self.n_components, "pass a whole number, or None for all axes")
