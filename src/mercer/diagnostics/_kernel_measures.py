@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy
+from mercer.arrays import Array, Tiles, as_numpy
 from mercer.kernels import Kernel
 
+_ROWS = 128  # of a matrix that are made at a time
 _SAMPLE = 1000  # rows that the alignment is taken from
 
 
@@ -54,7 +55,7 @@ def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) ->
     if np.ptp(seen) == 0:
         return None
     if weights is None:
-        return _cosine(_centred(np.require(seen, None, "W")), _centred(about @ about.T))
+        return _along(_centred(np.require(seen, None, "W")), about)
     w = weights[::step]
     return _cosine(_repeated(seen, w), _repeated(about @ about.T, w))
 
@@ -79,6 +80,21 @@ def _centred(matrix: Array) -> Array:
     matrix -= matrix.mean(axis=0)
     matrix -= matrix.mean(axis=1)[:, None]
     return matrix
+
+
+def _along(matrix: Array, about: Array) -> float | None:
+    """Return the cosine of a matrix, which is overwritten, and ZZᵀ, made in part."""
+    sizes = [float(max(m.max(), -m.min())) for m in (matrix, about)]
+    if min(sizes) == 0:
+        return None
+    matrix /= sizes[0]
+    about = about / sizes[1]
+    inner = squares = 0.0
+    for part in Tiles(len(about), _ROWS):
+        linear = about[part] @ about.T
+        inner += float(np.vdot(matrix[part], linear))
+        squares += float(np.vdot(linear, linear))
+    return inner / float(np.linalg.norm(matrix) * np.sqrt(squares))
 
 
 def _cosine(one: Array, two: Array) -> float | None:

@@ -45,7 +45,7 @@ from mercer.sources import ArrayBlocks, Source, has_missing, in_memory
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
 _EVIDENCE = 2000  # rows of a sample whose negative eigenvalues are looked at
-_MATRICES, _JUDGED = 4.0, 6.0  # matrices of a sample that are there at a time
+_MATRICES, _JUDGED = 2.5, 6.0  # matrices of a sample that are there at a time
 _ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
 _TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
 _FILLED_TO = 1e-6  # tolerance of the linear model of missing cells; kernels promise less
@@ -292,7 +292,7 @@ def _looked_bytes(cost: KernelCost, seen: SeenRows) -> float:
     few, many = min(n, SETTLING), 0 if cost.centred else min(n, _EVIDENCE)
     if isinstance(seen.kernel, Precomputed) or not seen.frame.numeric:
         few = 0  # no alignment with rows that are no numbers
-    return 8.0 * (_MATRICES * few * few + 3 * few * p + _JUDGED * many * many)
+    return float(8 * (_MATRICES * few * few + 3 * few * p + _JUDGED * many * many))
 
 
 def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:

@@ -32,7 +32,7 @@ from mercer.sources import Source, SpreadSource
 
 _log = logging.getLogger("mercer")
 _ROW = 128.0  # bytes that distances, weights and their orders take of a row
-_COORDINATES = 4.0  # parts of the memory that coordinates of all rows may take
+_COORDINATES = 24.0  # parts of the memory that coordinates of all rows may take
 _NAMED = 10  # outlying rows that a log line names
 _DISPUTED, _SOME = 0.01, 3.0  # share of rows, and rows, that may change sides unsaid
 

@@ -37,6 +37,8 @@ from mercer.estimators.walk._spectral_estimator import planned
 from mercer.planning import Problem
 from mercer.solvers import Spectrum
 
+_CODES = 12.0  # bytes of a cell: its code, and columns while they are read
+
 
 class MixedEstimator(OperatedEstimator):
     """Abstract: a method of tables whose columns are numbers and categories.
@@ -92,7 +94,8 @@ class MixedEstimator(OperatedEstimator):
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         """Return what the planner may know; the table that is made is held beside."""
         problem = super()._problem(source, weights)
-        return dataclasses.replace(problem, held=problem.data_bytes)
+        cells = source.shape[0] * source.shape[1]
+        return dataclasses.replace(problem, held=problem.data_bytes + _CODES * cells)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
         refuse_truth(self.n_components, "pass a whole number, or None for all axes")
