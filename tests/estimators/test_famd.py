@@ -124,7 +124,7 @@ def test_ids_huge_numbers_and_little_memory():
     given = mixed_frame().assign(a=mixed_frame()["a"] * 5e306)
     expected = FAMD().fit(mixed_frame()).eigenvalues_
     np.testing.assert_allclose(FAMD().fit(given).eigenvalues_, expected, rtol=1e-9)
-    refuses("120 rows, 14 columns", FAMD(memory="4kB").fit, mixed_frame(), kind=BudgetError)
+    refuses("120 x 14", FAMD(memory="4kB").fit, mixed_frame(), kind=BudgetError)
 
 
 def test_more_axes_than_there_are_and_columns_that_do_not_vary():

@@ -119,7 +119,7 @@ def test_what_is_out_of_reach_is_said():
     refuses("row 1 weighs nothing", model.transform, [[0.5, 0.5], [1e3, 0.0]])
     with pytest.warns(AccuracyWarning, match="not certified"):
         mercer.LaplacianEigenmaps(tol=1e-18).fit(rows())
-    with pytest.raises(BudgetError, match="nothing was allocated"):
+    with pytest.raises(BudgetError, match="not begun"):
         mercer.LaplacianEigenmaps(memory="1 kB").fit(rows())
 
 

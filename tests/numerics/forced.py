@@ -7,6 +7,8 @@ import scipy.sparse
 
 from mercer import PCA
 from mercer.errors import AccuracyWarning
+from mercer.estimators.linear._batches import Batches
+from mercer.operators import RunningSvd, sketch_rank
 
 PATHS = ("svd", "gram", "dual", "krylov")
 
@@ -73,3 +75,9 @@ def scattered(n, p, density, seed, dtype=np.float64):
     rows, columns = rng.integers(0, n, count), rng.integers(0, p, count)
     cells = (rng.random(count).astype(dtype), (rows, columns))
     return scipy.sparse.coo_array(cells, shape=(n, p)).tocsr()
+
+
+def narrow(model, source):
+    """Return a stream of a PCA that keeps a few directions, as where p×p sums do not fit."""
+    rank = sketch_rank(int(model.n_components), source.shape[1])
+    return Batches(RunningSvd(rank), model.forget)

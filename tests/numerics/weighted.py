@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse
-from forced import FORCED, bound_to, gapped
+from forced import FORCED, bound_to, gapped, narrow
 from kernel_fits import FORCED as KERNEL_FORCED
 from kernel_fits import blobs
 
@@ -123,9 +123,15 @@ def _checkpoint(X, w, folder):
     return PCA(3, tol=TIGHT).fit(X, sample_weight=w, checkpoint=folder / f"{w is None}.kept")
 
 
-def _streamed(hold=np.asarray, **options):
+class NarrowPCA(PCA):
+    """A stream that keeps a few directions, as where p×p sums do not fit."""
+
+    _begun = narrow
+
+
+def _streamed(hold=np.asarray, kind=PCA, **options):
     def fit(X, w, _folder):
-        model = PCA(3, tol=TIGHT, **options)
+        model = kind(3, tol=TIGHT, **options)
         for part, counts in parts(X, w, 4):
             model.partial_fit(hold(part), sample_weight=counts)
         return model
@@ -220,7 +226,7 @@ LOW = {
     "sketch": lambda X, w, _folder: SketchPCA(3, tol=TIGHT).fit(
         (part for part, _ in parts(X, None, 5)), sample_weight=w
     ),
-    "narrow stream": _streamed(memory=20_000),
+    "narrow stream": _streamed(kind=NarrowPCA),
 }
 
 

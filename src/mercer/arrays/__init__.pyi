@@ -3,6 +3,7 @@
 from mercer.arrays._compiled_loops import can_compile as can_compile
 from mercer.arrays._compiled_loops import compiled as compiled
 from mercer.arrays._compiled_loops import in_any_order as in_any_order
+from mercer.arrays._compiled_loops import loading_bytes as loading_bytes
 from mercer.arrays._linalg import beside as beside
 from mercer.arrays._linalg import eigh as eigh
 from mercer.arrays._linalg import eigh_in_place as eigh_in_place

@@ -6,6 +6,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
+_LOADED = 80e6  # bytes
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
 
@@ -17,6 +18,11 @@ def can_compile() -> bool:
     except ImportError:  # not installed, or older than the NumPy that is
         return False
     return True
+
+
+def loading_bytes() -> float:
+    """Return what the first compiled loop of a process takes: Numba, and its machine code."""
+    return 0.0 if compiled.cache_info().currsize else _LOADED
 
 
 def in_any_order(loop: _Loop) -> _Loop:

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy, binary_exponent
+from mercer.arrays import Array, Tiles, as_numpy, binary_exponent
 from mercer.kernels import Kernel
 
+_ROWS = 128  # of a matrix that are made at a time
 _SAMPLE = 1000  # rows that the alignment is taken from
 
 
@@ -55,7 +56,9 @@ def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) ->
     seen = np.asarray(as_numpy(kernel.block(sample)), np.float64)
     if np.ptp(seen) == 0:
         return None
-    w = np.ones(len(seen)) if weights is None else weights[::step]
+    if weights is None:
+        return _along(_centred(np.require(seen, None, "W")), about)
+    w = weights[::step]
     return _cosine(_repeated(seen, w), _repeated(about @ about.T, w))
 
 
@@ -73,9 +76,34 @@ def _repeated(matrix: Array, weights: Array) -> Array:
     return np.asarray(root[:, None] * near * root)
 
 
-def _cosine(one: Array, two: Array) -> float | None:
-    sizes = [float(np.abs(m).max()) for m in (one, two)]
+def _centred(matrix: Array) -> Array:
+    """Return HKH, written over the matrix; the grand mean goes first, against cancellation."""
+    matrix -= matrix.mean()
+    matrix -= matrix.mean(axis=0)
+    matrix -= matrix.mean(axis=1)[:, None]
+    return matrix
+
+
+def _along(matrix: Array, about: Array) -> float | None:
+    """Return the cosine of a matrix, which is overwritten, and ZZᵀ, made in part."""
+    sizes = [float(max(m.max(), -m.min())) for m in (matrix, about)]
     if min(sizes) == 0:
         return None
-    one, two = one / sizes[0], two / sizes[1]
+    matrix /= sizes[0]
+    about = about / sizes[1]
+    inner = squares = 0.0
+    for part in Tiles(len(about), _ROWS):
+        linear = about[part] @ about.T
+        inner += float(np.vdot(matrix[part], linear))
+        squares += float(np.vdot(linear, linear))
+    return inner / float(np.linalg.norm(matrix) * np.sqrt(squares))
+
+
+def _cosine(one: Array, two: Array) -> float | None:
+    """Return the cosine of two matrices, which are overwritten."""
+    for matrix in (one, two):
+        size = float(max(matrix.max(), -matrix.min()))
+        if size == 0:
+            return None
+        matrix /= size
     return float(np.vdot(one, two) / (np.linalg.norm(one) * np.linalg.norm(two)))

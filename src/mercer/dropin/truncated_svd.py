@@ -16,7 +16,16 @@ from mercer.estimators.linear._principal_axes import warn_of_range
 from mercer.estimators.walk._admission import admit_coordinates, held_rows, refuse_bad_cells
 from mercer.estimators.walk._operated_estimator import features_from_samples
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
-from mercer.operators import Centring, Dense, Moments, Rows, centred, gram_flops, rows_of
+from mercer.operators import (
+    Centring,
+    Dense,
+    Moments,
+    Rows,
+    centred,
+    gram_flops,
+    rows_of,
+    sparse_loading,
+)
 from mercer.planning import Path, Problem
 from mercer.solvers import Floor, Goal, Spectrum
 from mercer.sources import Source
@@ -145,6 +154,7 @@ class TruncatedSVD(SpectralEstimator):
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             gram_flops=gram_flops(source),
+            held=sparse_loading(source),
             allowed=("svd", "gram") if n * p * most <= _QUICK else ("svd", "gram", "krylov"),
         )
 

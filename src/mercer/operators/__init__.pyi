@@ -113,4 +113,5 @@ from mercer.operators.rows._source_walk import fold as fold
 from mercer.operators.rows._sparse_rows import SparseRows as SparseRows
 from mercer.operators.sparse._dense_columns import gram_bytes as gram_bytes
 from mercer.operators.sparse._dense_columns import gram_flops as gram_flops
+from mercer.operators.sparse._dense_columns import sparse_loading as sparse_loading
 from mercer.operators.sparse._shift_inverse import ShiftInverse as ShiftInverse

@@ -302,9 +302,8 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
     fix = f'allow memory="{show_bytes(enough)}"'
     if problem.components > 16:
         fix += ", or ask for fewer components"
-    untouched = not problem.block_bytes  # of a file the head is read
     return BudgetError(
-        "no path fits the memory allowed" + ("; nothing was allocated" if untouched else ""),
+        "no path fits the memory allowed; the fit was not begun",
         got=f"{show_bytes(problem.memory)} allowed;"
         f" {least.name} needs {show_bytes(problem.whole(least.bytes))}"
         f" for {problem.components:,} components of {_size(problem)}",

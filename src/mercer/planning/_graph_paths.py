@@ -91,7 +91,7 @@ def _block(p: Problem) -> int:
 def _lapack(p: Problem, machine: Machine) -> Path:
     n = float(p.rows)
     seconds = n**3 / (machine.eigen * machine.threads) + 1e-3
-    held = 24.0 * n * n + blas_buffers(n**3, p.threads)
+    held = (28.0 if n > _SMALL else 48.0) * n * n + blas_buffers(n**3, p.threads)
     note = "all pairs by LAPACK"
     return Path("lapack", Exact(), 1, int(held), 9 * n**3, seconds, "all", 8, note)
 

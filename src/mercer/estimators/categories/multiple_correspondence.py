@@ -139,6 +139,7 @@ def settled(
     return found
 
 
+_CODES = 8.0  # bytes of a cell: its code, and columns while they are read
 _TIED = 2000  # levels up to which axes with equal eigenvalues are settled by rule
 
 
@@ -322,7 +323,8 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         self._active = indicator.active_of(source, weights, self.exclude)
         n, q = source.shape
         asked = super()._problem(source, weights)
-        return dataclasses.replace(asked, gram_flops=8.0 * n * q * (q + 1))
+        costs = {"gram_flops": 8.0 * n * q * (q + 1), "held": _CODES * n * q}
+        return dataclasses.replace(asked, **costs)
 
     def _shape(self, source: Coded) -> tuple[int, int, int | None]:
         n, q = source.shape

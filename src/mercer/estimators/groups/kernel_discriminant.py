@@ -1,5 +1,6 @@
 """Kernel discriminant analysis: classes told apart in the space of a kernel."""
 
+import dataclasses
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,8 @@ from mercer.estimators.walk._callbacks import followed
 from mercer.estimators.walk._parameters import check_fitted, learned, publish
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import RBF, Kernel
-from mercer.planning import Path, Problem
+from mercer.planning import LIBRARIES, Path, Problem
+from mercer.planning import plan as planned
 from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
@@ -28,6 +30,7 @@ _MARKS = 500  # landmarks beyond, or axes where a kernel is not known to allow l
 _ANY = (
     1e9  # relative error of the kernel's eigenvalues: the span counts, not which axis is which
 )
+_TABLES = 4.0  # tables of coordinates that are there at a time
 _LITTLE = 0.9  # share of the kernel's variance below which landmarks are too few
 _SHARED = ("tol", "memory", "time", "device", "random_state")
 _HANDED_ON = (
@@ -202,7 +205,9 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
                 fix=f"ask for at most {classes - 1}",
             )
         known = labels.classes[labels.codes]
+        made = planned(blank._problem(source, weights))
         fitted = followed(self, X, y, lambda: blank._fitted_to(X, known, weights))
+        fitted["plan_"] = made
         publish(self, fitted)
         return self
 
@@ -228,7 +233,6 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "captured_share_": space.captured_share_,
             "effective_rank_": space.effective_rank_,
             "n_samples_": space.n_samples_,
-            "plan_": space.plan_,
             "_inner": inner,
         }
 
@@ -251,7 +255,12 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         return source
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
-        return self._kernel_model._problem(source, weights)
+        """Return the problem of the kernel; the axes are found when its path has ended."""
+        problem: Problem = self._kernel_model._problem(source, weights)
+        n, k = problem.rows, problem.components
+        axes = planned(Problem(n, k, min(n, k), 8, 2**62, allowed=("svd",))).bytes
+        after = 8.0 * _TABLES * n * k + axes - LIBRARIES
+        return dataclasses.replace(problem, before=max(problem.before, after))
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
         seen = self._kernel_model._see(source, weights)

@@ -258,16 +258,6 @@ def problem(
     return Problem(n, p, pairs, source.products.itemsize, **known)
 
 
-def counted(before: Problem, gathered: Gathered) -> Problem:
-    """Return the problem of all rows once they are counted and landmarks chosen."""
-    sums, seen, n = gathered.stream.sums, gathered.seen, gathered.stream.count
-    assert before.kernel is not None
-    assert sums is not None
-    assert seen is not None
-    kernel = dataclasses.replace(before.kernel, landmarks=sums.landmarks.m)
-    return dataclasses.replace(before, rows=n, components=seen.pairs(n), kernel=kernel)
-
-
 def known_before(request: KernelRequest, asked: LandmarkChoice) -> bool:
     """Tell whether kernel and landmarks are known before a row is read."""
     return asked.rows is not None and not request.given.waits and not request.standardize

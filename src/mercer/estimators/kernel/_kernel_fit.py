@@ -44,6 +44,8 @@ from mercer.solvers import Spectrum
 from mercer.sources import ArrayBlocks, Source, has_missing, in_memory
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
+_EVIDENCE = 2000  # rows of a sample whose negative eigenvalues are looked at
+_MATRICES, _JUDGED = 2.5, 6.0  # matrices of a sample that are there at a time
 _ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
 _TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
 _FILLED_TO = 1e-6  # tolerance of the linear model of missing cells; kernels promise less
@@ -278,9 +280,19 @@ def priced(seen: SeenRows, indefinite: str, tol: float, resources: dict[str, Any
     source, kept, pairs = seen.source, seen.request.kept, seen.pairs(seen.n)
     if kept is not None and resources["allowed"] is None:
         resources = resources | {"allowed": kept.allowed}
-    known = resources | {"nnz": source.nnz, "tol": tol}
     cost = _cost(seen, indefinite, pairs)
+    looked = 0.0 if cost.given else _looked_bytes(cost, seen)
+    known = resources | {"nnz": source.nnz, "tol": tol, "before": looked}
     return Problem(*source.shape, pairs, source.products.itemsize, kernel=cost, **known)
+
+
+def _looked_bytes(cost: KernelCost, seen: SeenRows) -> float:
+    """Return what matrices of a sample take: for alignment and negative eigenvalues."""
+    n, p = seen.rows.shape
+    few, many = min(n, SETTLING), 0 if cost.centred else min(n, _EVIDENCE)
+    if isinstance(seen.kernel, Precomputed) or not seen.frame.numeric:
+        few = 0  # no alignment with rows that are no numbers
+    return float(8 * (_MATRICES * few * few + 3 * few * p + _JUDGED * many * many))
 
 
 def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:

@@ -10,13 +10,14 @@ from mercer.errors import NotSupportedError
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel._landmark_model import as_dual
 from mercer.estimators.kernel._projection import Projection
-from mercer.kernels import Kernel, Precomputed
+from mercer.kernels import Kernel, Linear, Precomputed
 from mercer.operators import Landmarks, select
 from mercer.planning import start_landmarks
 from mercer.sources import scan
 
 _MOST = 4000  # landmarks after which more would not pay
 _BLOCK = 4096  # rows projected at a time
+_FEATURES = 500_000  # explicit features that are made at a time
 _TYPICAL = 512  # training rows on which the bound is tried
 
 
@@ -89,7 +90,12 @@ def _exactly(fitted: FittedKernel, rows: Array) -> Array:
 def _through_features(fitted: FittedKernel, rows: Array) -> Array:
     assert fitted.engine is not None
     assert fitted.phi is not None
-    found = fitted.engine._project(scan(fitted.phi(rows)))
+    engine, phi = fitted.engine, fitted.phi
+    if isinstance(fitted.seen, Linear) or not isinstance(rows, np.ndarray):
+        found = engine._project(scan(phi(rows)))
+    else:
+        few = max(1, _FEATURES // engine.components_.shape[1])
+        found = by_blocks(rows, lambda block: engine._project(scan(phi(block))), few)
     found = found[:, : fitted.components].astype(fitted.dtype, copy=False)
     short = fitted.components - found.shape[1]
     return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
@@ -232,8 +238,8 @@ def made_with(
     return Compressed(marks, g, shift, missed, quick, shift + constant)
 
 
-def by_blocks(rows: Array, act: Callable[[Array], Array]) -> Array:
+def by_blocks(rows: Array, act: Callable[[Array], Array], most: int = _BLOCK) -> Array:
     """Return ``act(block)`` for blocks of rows, one below the other."""
     n = int(rows.shape[0])
-    parts = [act(rows[start : start + _BLOCK]) for start in range(0, max(n, 1), _BLOCK)]
+    parts = [act(rows[start : start + most]) for start in range(0, max(n, 1), most)]
     return np.concatenate(parts)

@@ -22,7 +22,7 @@ from mercer.estimators.kernel._landmark_model import (
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import Precomputed
 from mercer.operators import Landmarks, LandmarkSums, wrong_weights
-from mercer.planning import KernelCost, Problem, columns_beyond
+from mercer.planning import KernelCost, Plan, Problem, columns_beyond
 from mercer.planning import plan as planned
 from mercer.selection import Choice
 from mercer.solvers import Spectrum
@@ -240,7 +240,10 @@ def modelled(
     p = seen.source.shape[1]
     if problem is None:
         problem = priced((count, p), seen.pairs(n), marks.m, tol, resources)
-    plan = planned(problem)
+    assert problem.kernel is not None
+    cost = dataclasses.replace(problem.kernel, landmarks=marks.m)
+    pairs = seen.pairs(n)
+    plan = planned(dataclasses.replace(problem, rows=count, components=pairs, kernel=cost))
     aligned = gathered.stream.alignment if settled else how.aligned(seen)
     fitted = dataclasses.replace(
         scaled(spectrum, found, seen, aligned, gathered.sample),
@@ -345,19 +348,19 @@ def cut_along(blocks: Iterable[Any], weights: Any) -> Iterator[tuple[Any, Array 
         raise wrong_weights(at, given)
 
 
-def opened(X: Any, foresee: Callable[[BlockSource], object]) -> Any:
+def opened(X: Any, foresee: Callable[[BlockSource], Plan]) -> tuple[Any, Plan | None]:
     """Return the rows of a file or function as an iterator of blocks, others as they are.
 
-    `foresee` refuses a file before its rows are read, where there is too little memory.
+    Beside them the plan of rows in blocks: a file that is too large is refused unread.
     """
-    made = callable(X) and is_scannable(X)
-    if not made and not isinstance(X, BlockSource | str | os.PathLike):
-        return X
+    function = callable(X) and is_scannable(X)
+    if not function and not isinstance(X, BlockSource | str | os.PathLike):
+        return X, None
     source = scan(X)
     if not isinstance(source, BlockSource):
-        return source.array
-    foresee(source)
-    return source.blocks(_block_rows(source))
+        return source.array, None
+    made = foresee(source)
+    return source.blocks(_block_rows(source)), made
 
 
 def is_blocks(X: Any) -> bool:

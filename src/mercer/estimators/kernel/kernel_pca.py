@@ -239,9 +239,9 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         three where they are standardised.
         """
         if self._takes_blocks and not isinstance(X, np.ndarray):
-            X = streams.opened(X, self._foreseen)
+            X, made = streams.opened(X, self._foreseen)
             if streams.is_blocks(X):
-                return self._fit_blocks(X, sample_weight)
+                return self._fit_blocks(X, sample_weight, made)
         return self._publish(clone(self), X, y, sample_weight)
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
@@ -372,7 +372,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         _log.info("%s", made)
         asked = None if self.landmarks is None else self._landmark_choice()
         gathered = parts.gathered(source, weights, self._request(), asked, self._seed())
-        return self._published(gathered, parts.counted(made.problem, gathered))
+        return self._published(gathered, made.problem)
 
     # -- rows in blocks ---------------------------------------------------------------
 
@@ -444,7 +444,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         publish(self, blank._published(gathered))
         return self
 
-    def _fit_blocks(self, blocks: Iterable[Any], weights: Any) -> Self:
+    def _fit_blocks(self, blocks: Iterable[Any], weights: Any, made: Plan | None) -> Self:
         """Fit to an iterator of blocks of rows, one pass; weights are cut along them."""
         blank = clone(self)
         blank._check_parameters()
@@ -452,7 +452,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         for block, counts in streams.cut_along(blocks, weights):
             gathered = blank._with_block(gathered, block, counts)
         streams.refuse_nothing(gathered.stream)
-        publish(self, blank._published(gathered))
+        publish(self, blank._published(gathered, None if made is None else made.problem))
         return self
 
     def _published(self, gathered: Gathered, problem: Problem | None = None) -> dict[str, Any]:

@@ -53,7 +53,7 @@ from mercer.estimators.walk._spectral_estimator import (
     framed,
     repeat_counts,
 )
-from mercer.operators import gram_flops
+from mercer.operators import gram_flops, sparse_loading
 from mercer.planning import Path, Plan, Problem
 from mercer.selection import minka, share
 from mercer.solvers import Certificate, Spectrum
@@ -289,11 +289,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
-        p, reading = source.shape[1], {}
+        p, stored = source.shape[1], source.nnz is not None
+        reading: dict[str, Any] = {"held": sparse_loading(source)} if stored else {}
         if isinstance(source, BlockSource | SpreadSource):
             kept = self._journal is not None
-            reading = streamed.reading(source, self._block_bytes, kept=kept)
-        stored = source.nnz is not None
+            reading |= streamed.reading(source, self._block_bytes, kept=kept)
         return Problem(
             rows=counted_shape(source, None)[0],
             cols=p,

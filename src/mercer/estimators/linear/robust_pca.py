@@ -26,13 +26,13 @@ from mercer.estimators.walk._parameters import (
     learned,
 )
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator, counted_shape
-from mercer.operators import RowsAboutOrigin, in_levels
+from mercer.operators import RowsAboutOrigin, block_length, in_levels
 from mercer.planning import LIBRARIES, Problem
-from mercer.sources import Source, SpreadSource
+from mercer.sources import BlockSource, Source, SpreadSource
 
 _log = logging.getLogger("mercer")
 _ROW = 128.0  # bytes that distances, weights and their orders take of a row
-_COORDINATES = 4.0  # parts of the memory that coordinates of all rows may take
+_COORDINATES = 24.0  # parts of the memory that coordinates of all rows may take
 _NAMED = 10  # outlying rows that a log line names
 _DISPUTED, _SOME = 0.01, 3.0  # share of rows, and rows, that may change sides unsaid
 
@@ -231,7 +231,11 @@ class RobustPCA(PCA):
         n, p = source.shape
         axes, _ = robust.axes_wanted(self.n_components, (n, p))
         few = min(axes, max(1.0, self._coordinate_bytes() // (32.0 * n)))
-        return _ROW * n + 32.0 * n * few + robust.walk_bytes(n, p, bool(self.standardize))
+        read = 0.0
+        if isinstance(source, BlockSource):  # signs are read ahead of rows that are read ahead
+            read = source.reading_bytes(block_length(source, self._block_bytes(source)))
+        walks = robust.walk_bytes(n, p, bool(self.standardize))
+        return _ROW * n + 32.0 * n * few + walks + read
 
     def _from_sphere(self, begun: robust.Sphere, judging: int) -> Attributes:
         table = begun.table

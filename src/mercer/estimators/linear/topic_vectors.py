@@ -1,5 +1,8 @@
 """Topic vectors: leading axes of weighted term counts."""
 
+import dataclasses
+import itertools
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,9 +18,13 @@ from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator
 from mercer.estimators.walk._parameters import RESOURCES, Attributes, Constraints, Names, Seed
 from mercer.operators import Framed
+from mercer.planning import Problem
 from mercer.solvers import Spectrum
 
 Ends = tuple[list[str], list[str]]
+_CELLS = 1 << 17  # stored cells that are weighed at a time
+_CELL = 20.0  # bytes a stored cell: its weight, and what it is where counts were no float64
+_AT_ONCE = 8e6  # bytes that weighing some cells takes
 
 
 class TopicVectors(OperatedEstimator):
@@ -106,30 +113,36 @@ class TopicVectors(OperatedEstimator):
     def _admit(self, X: object, *, reset: bool) -> Any:
         source = admit(self, text_names(held_rows(X)), reset=reset)
         refuse_bad_cells(source, self._names)
-        counts = scipy.sparse.csr_array(source.array).astype(np.float64)
+        counts = scipy.sparse.csr_array(source.array).astype(np.float64, copy=False)
         _refuse_negative(counts, self._names)
         return counts
 
     def _shape(self, source: Any) -> tuple[int, int, int | None]:
         return (*source.shape, source.nnz)
 
+    def _problem(self, source: Any, weights: Array | None = None) -> Problem:
+        problem = super()._problem(source, weights)
+        return dataclasses.replace(problem, held=_CELL * source.nnz + _AT_ONCE)
+
     def _wanted(self, shape: tuple[int, int]) -> int:
         return min(self.n_components, *shape)
 
     def _operator(self, source: Any, weights: Array | None) -> Operated:
         repeats = np.ones(source.shape[0]) if weights is None else weights
-        n = float(np.sum(repeats))
-        rows = np.repeat(repeats, np.diff(source.indptr))
-        documents = np.bincount(
-            source.indices, np.where(source.data > 0, rows, 0.0), minlength=source.shape[1]
-        )
+        n, p = float(np.sum(repeats)), source.shape[1]
+        documents, mean, squares = np.zeros(p), np.zeros(p), 0.0
+        for _, part, rows in _cells(source, repeats):
+            there = np.where(source.data[part] > 0, rows, 0.0)
+            documents += np.bincount(source.indices[part], there, minlength=p)
         idf = np.log((1 + n) / (1 + documents)) + 1
         table = _weighted(source, idf, sublinear=self.sublinear, normalise=self.normalise)
-        mean = np.zeros(len(idf))
-        if self.centred:
-            mean = np.bincount(table.indices, table.data * rows, minlength=len(idf)) / n
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = float(np.sum(table.data**2 * rows))
+            for _, part, rows in _cells(table, repeats):
+                data = table.data[part]
+                squares += float(np.sum(data**2 * rows))
+                if self.centred:
+                    mean += np.bincount(table.indices[part], data * rows, minlength=p)
+            mean /= n
             trace = squares - n * float(mean @ mean)
         _refuse_alike(trace, squares, source.shape[0])
         level = np.full(len(repeats), float(self.centred))
@@ -166,8 +179,15 @@ class TopicVectors(OperatedEstimator):
     def _project(self, source: Any) -> Array:
         axes = self.components_.T
         sublinear, normalise = self._weighting
-        table = _weighted(source, self.idf_, sublinear=sublinear, normalise=normalise)
-        return np.asarray(table @ axes - self.mean_ @ axes)
+        found, how = np.empty((source.shape[0], axes.shape[1])), {"sublinear": sublinear}
+        for rows, part, _ in _cells(source, np.ones(source.shape[0])):
+            ends = source.indptr[rows.start : rows.stop + 1] - part.start
+            shape = (rows.stop - rows.start, source.shape[1])
+            parts = (source.data[part], source.indices[part], ends)
+            some = scipy.sparse.csr_array(parts, shape=shape)
+            found[rows] = _weighted(some, self.idf_, normalise=normalise, **how) @ axes
+        found -= self.mean_ @ axes
+        return found
 
     def top_terms(
         self, count: int = 10, names: Names = None
@@ -208,20 +228,35 @@ class TopicVectors(OperatedEstimator):
 
 def _weighted(counts: Any, idf: Array, *, sublinear: bool, normalise: bool) -> Any:
     """Return W (n, p), sparse; rows without a known term stay zero."""
-    data = np.log(counts.data, where=counts.data > 0, out=np.zeros_like(counts.data))
-    tf = np.where(counts.data > 0, data + 1, 0.0) if sublinear else counts.data
-    table = scipy.sparse.csr_array(
-        (tf * idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape
-    )
-    if not normalise:
-        return table
-    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    largest = np.zeros(table.shape[0])
-    np.maximum.at(largest, rows, table.data)  # so that squares of huge counts are numbers
-    table.data /= np.where(largest > 0, largest, 1.0)[rows]
-    lengths = np.sqrt(np.bincount(rows, table.data**2, minlength=table.shape[0]))
-    table.data /= np.where(lengths > 0, lengths, 1.0)[rows]
-    return table
+    made, n = np.empty(counts.nnz), counts.shape[0]
+    for some, part, rows in _cells(counts, np.arange(n)):
+        cells = counts.data[part]
+        data = np.log(cells, where=cells > 0, out=np.zeros_like(cells))
+        tf = np.where(cells > 0, data + 1, 0.0) if sublinear else cells
+        data = tf * idf[counts.indices[part]]
+        if normalise:
+            at, height = rows - some.start, some.stop - some.start
+            largest = np.zeros(height)
+            np.maximum.at(largest, at, data)  # so that squares of huge counts are numbers
+            data /= np.where(largest > 0, largest, 1.0)[at]
+            lengths = np.sqrt(np.bincount(at, data**2, minlength=height))
+            data /= np.where(lengths > 0, lengths, 1.0)[at]
+        made[part] = data
+    return scipy.sparse.csr_array((made, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _cells(table: Any, values: Array) -> Iterator[tuple[slice, slice, Array]]:
+    """Yield some rows, their stored cells, and for each of these the value (n,) of its row."""
+    counts, ends = np.diff(table.indptr), table.indptr
+    cuts = np.searchsorted(ends, np.arange(_CELLS, int(ends[-1]), _CELLS))
+    bounds = np.unique(np.concatenate([[0], cuts, [len(counts)]]))
+    for low, high in itertools.pairwise(bounds.tolist()):
+        rows = slice(low, high)
+        yield (
+            rows,
+            slice(int(ends[low]), int(ends[high])),
+            np.repeat(values[rows], counts[rows]),
+        )
 
 
 def _refuse_negative(counts: Any, names: Names) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
-from mercer.arrays import EPS, Array, eigh, is_sparse, orthonormal, task
+from mercer.arrays import EPS, Array, eigh_in_place, is_sparse, orthonormal, task
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._row_graph import facts_of
@@ -104,7 +104,7 @@ def _by_lapack(op: NormalisedGraph, k: int, tol: float) -> Spectrum:
     n, r = op.shape[0], op.direction
     whole = op.dense()
     whole -= r[:, None] * r[None, :]  # r itself comes last
-    mu, vectors = eigh(whole)
+    mu, vectors = eigh_in_place(whole)
     error = EPS * (8 + 4 * math.sqrt(n))
     bounds = op.values(mu[: min(k + 1, n - 1)]) + error
     with np.errstate(divide="ignore"):

@@ -12,9 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, at_most, show_bytes
+from mercer.arrays import Array, at_most
 from mercer.diagnostics import v_tests
-from mercer.errors import BudgetError
 from mercer.estimators.categories._category_cells import note_columns, of_categories, table_of
 from mercer.estimators.categories._supplementary_variables import (
     Placed,
@@ -37,6 +36,8 @@ from mercer.estimators.walk._parameters import COUNT, RESOURCES, refuse_truth
 from mercer.estimators.walk._spectral_estimator import planned
 from mercer.planning import Problem
 from mercer.solvers import Spectrum
+
+_CODES = 12.0  # bytes of a cell: its code, and columns while they are read
 
 
 class MixedEstimator(OperatedEstimator):
@@ -91,18 +92,10 @@ class MixedEstimator(OperatedEstimator):
         return n, p + sum(sizes), None if cells is None else n * cells
 
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
-        """Return what the planner may know; the table that is made leaves less memory."""
+        """Return what the planner may know; the table that is made is held beside."""
         problem = super()._problem(source, weights)
-        problem = dataclasses.replace(problem, held=problem.data_bytes)
-        if problem.room <= 0:
-            raise BudgetError(
-                "the table of numbers and indicators does not fit into memory",
-                got=f"{problem.rows:,} rows, {problem.cols:,} columns:"
-                f" {show_bytes(problem.data_bytes)}; allowed {show_bytes(problem.memory)}",
-                fix=f'allow memory="{show_bytes(3 * problem.whole(0.0))}", or drop categories'
-                " with many levels",
-            )
-        return problem
+        cells = source.shape[0] * source.shape[1]
+        return dataclasses.replace(problem, held=problem.data_bytes + _CODES * cells)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
         refuse_truth(self.n_components, "pass a whole number, or None for all axes")

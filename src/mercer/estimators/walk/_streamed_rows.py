@@ -16,7 +16,7 @@ from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._coordinate_files import writer_of
 from mercer.estimators.walk._parameters import Names
 from mercer.estimators.walk._rows_in_parts import reading_parts
-from mercer.operators import block_length, fetched
+from mercer.operators import block_length, fetched, sparse_loading
 from mercer.planning import LIBRARIES
 from mercer.sources import (
     BlockSource,
@@ -82,7 +82,7 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
     return {
         "counted": source.counted,
         "block_bytes": size,
-        "held": source.reading_bytes(block_length(source, size)),
+        "held": source.reading_bytes(block_length(source, size)) + sparse_loading(source),
         "read_seconds": source.nbytes / source.rate,
         "max_passes": source.max_passes - source.walks,
         "kept": kept,

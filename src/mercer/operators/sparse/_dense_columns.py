@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, can_compile
+from mercer.arrays import Array, can_compile, loading_bytes
 from mercer.operators.sparse._csr_blocks import LONGEST
 from mercer.sources import BlockSource, Source, SparseSource, SpreadSource
 
@@ -146,6 +146,13 @@ def gram_flops(source: Source, weighted: bool = False) -> float | None:
     if not isinstance(source, SparseSource):
         return None
     return Split.of(SparseSample.of(source.array), source.shape[0], weighted).flops
+
+
+def sparse_loading(source: Source) -> float:
+    """Return what loading compiled loops takes, where rows are sparse and worth it."""
+    if source.nnz is None or not is_worth_loading(float(source.nnz), source.shape[0]):
+        return 0.0
+    return loading_bytes()
 
 
 def gram_bytes(nnz: int, p: int, threads: int) -> float:
