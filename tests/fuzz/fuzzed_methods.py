@@ -358,8 +358,9 @@ def of_topics(model: Any, x: Cells, w: Cells | None) -> Truth | None:
 
 def of_walk(model: Any, x: Cells, _: Cells | None) -> Truth | None:
     """Return the eigenvalues of a random walk over all pairs of rows, the first left out."""
-    few = model.scale_ < np.finfo(float).tiny  # a subnormal number tells few of its digits
-    if model.neighbours is not None or model.metric != "euclidean" or few:
+    if model.neighbours is not None or model.metric != "euclidean":
+        return None
+    if model.scale_ < np.finfo(float).tiny:  # a subnormal number tells few of its digits
         return None
     k = np.exp(-_squares(_wide(x)) / (2 * WIDE(model.scale_) ** 2))
     q = k.sum(axis=1) ** WIDE(model.alpha)
