@@ -118,7 +118,7 @@ KernelPCA lazy holes // missing='em'
 RobustPCA lazy // | n_components=1 | method='spherical' | standardize=True | whiten=True
 ProbabilisticPCA lazy // | n_components=1 | n_components='aic' | standardize=True
 ProbabilisticPCA lazy holes // n_components=1, missing='ppca'
-FactorAnalysis // | n_components=1 | rotation=None | rotation='promax' | standardize=False
+FactorAnalysis lazy // | n_components=1 | rotation=None | rotation='promax' | standardize=False
 CorrespondenceAnalysis counts labels // | n_components=None | n_components='auto' |
   n_components=1
 MultipleCorrespondenceAnalysis codes words // | n_components=None | table='burt' |
@@ -308,6 +308,7 @@ def of_codes(model: Any, x: Cells, w: Cells | None) -> Truth | None:
     """Return the inertias of the indicator table."""
     if model.table != "indicator" or model.correction or model.missing != "raise":
         return None
+    x = x[:, np.ptp(x, axis=0) > 0]  # a variable with one level says nothing
     levels = [x[:, [j]] == np.unique(x[:, j])[None, :] for j in range(x.shape[1])]
     return of_counts(model, np.concatenate(levels, axis=1), w)
 
@@ -358,6 +359,8 @@ def of_topics(model: Any, x: Cells, w: Cells | None) -> Truth | None:
 def of_walk(model: Any, x: Cells, _: Cells | None) -> Truth | None:
     """Return the eigenvalues of a random walk over all pairs of rows, the first left out."""
     if model.neighbours is not None or model.metric != "euclidean":
+        return None
+    if model.scale_ < np.finfo(float).tiny:  # a subnormal number tells few of its digits
         return None
     k = np.exp(-_squares(_wide(x)) / (2 * WIDE(model.scale_) ** 2))
     q = k.sum(axis=1) ** WIDE(model.alpha)

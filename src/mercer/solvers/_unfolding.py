@@ -91,12 +91,19 @@ def first_point(bars: Any) -> Point:
                 ) from None
     tensions = 2 * size * each
     slack = slack_of(bars, tensions)
-    root = lower_root(slack)
-    inverse = _inverse(root)
-    lengths = bars.of(inverse) / bars.squares
-    scale = float(lengths.sum()) / float(lengths @ lengths)
-    kernel = scale * inverse
-    return Point(kernel, lower_root(kernel), tensions, slack, root, inverse)
+    try:
+        root = lower_root(slack)
+        inverse = _inverse(root)
+        lengths = bars.of(inverse) / bars.squares
+        scale = float(lengths.sum()) / float(lengths @ lengths)
+        kernel = scale * inverse
+        return Point(kernel, lower_root(kernel), tensions, slack, root, inverse)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "these distances are too unequal to be kept at once in float64",
+            got=f"squares from {np.min(bars.squares):.3g} to {np.max(bars.squares):.3g}",
+            fix="leave outlying rows out, or divide columns by their deviations",
+        ) from None
 
 
 def _inverse(root: Array) -> Array:

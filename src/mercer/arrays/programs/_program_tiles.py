@@ -101,8 +101,12 @@ def measure_tile(
     elif measure.kind == "angle":
         t = angles(a, b, rows, cols, out=out)
     elif measure.kind == "dot":
-        t = products(rows_at(a, rows), rows_at(b, cols), out)
         factor *= scale * scale
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told later
+            t = products(rows_at(a, rows), rows_at(b, cols), out)
+            if factor != 1:
+                t *= factor
+        return t
     else:
         x, y = a[rows, :], b[cols, :]
         t = _compared(measure.kind, x, y, out)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.linear._pca_recipe import Found
 from mercer.estimators.linear.pca import PCA
@@ -281,7 +281,10 @@ class ProbabilisticPCA(PCA):
             return super().score_samples(X)
         self._axes_found().refuse_singular()
         try:
-            return observed_densities(self, np.asarray(source.array))
+            rows = source.array
+            return observed_densities(
+                self, rows.toarray() if is_sparse(rows) else np.asarray(rows)
+            )
         except FloatingPointError:
             refuse_bad_cells(source, self._names)
             raise

@@ -366,6 +366,10 @@ class _Round(PCA):
         beside = self.rounds._beside(source)
         return dataclasses.replace(problem, held=problem.held + beside)
 
+    def _fitted(self, source: Source, weights: Array | None) -> Attributes:
+        found = super()._fitted(source, weights)
+        return {name: value for name, value in found.items() if name != "rounds"}
+
 
 def _refuse_parts(source: Source) -> None:
     if isinstance(source, SpreadSource):

@@ -139,14 +139,21 @@ class DiffusionMaps(GraphEstimator):
     def _weights(self, weights: Array) -> tuple[Array, Array | None]:
         """Return k_α (n, n) and q^-α (n,): of a new row q(x)^α cancels in p."""
         density = np.asarray(weights.sum(axis=1), np.float64).ravel()
-        factor = (density / np.mean(density)) ** -float(self.alpha)
-        if not is_sparse(weights):
-            found = weights * factor[:, None]
-            found *= factor
-            return found, factor
-        found = weights.copy()
-        found.data = found.data * np.repeat(factor, np.diff(weights.indptr))
-        found.data *= factor[weights.indices]
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            factor = (density / np.mean(density)) ** -float(self.alpha)
+            if is_sparse(weights):
+                found = weights.copy()
+                found.data = found.data * np.repeat(factor, np.diff(weights.indptr))
+                found.data *= factor[weights.indices]
+            else:
+                found = weights * factor[:, None]
+                found *= factor
+        if not np.isfinite(found.data if is_sparse(found) else found).all():
+            raise InputError(
+                "these weights are too unequal to be divided by their densities",
+                got=f"densities from {np.min(density):.3g} to {np.max(density):.3g}",
+                fix="pass alpha=0, or bring the weights nearer to each other",
+            )
         return found, factor
 
     def _coordinates(self, op: NormalisedGraph, spectrum: Spectrum) -> Array:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -150,7 +151,7 @@ def _as_numbers(cells: Any, known: bool) -> Array | None:
     for row, cell in enumerate(cells):
         if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
             found[row] = np.nan
-        elif isinstance(cell, Real) and not isinstance(cell, bool | np.bool_):
+        elif isinstance(cell, Real | Decimal) and not isinstance(cell, bool | np.bool_):
             found[row], some = float(cell), True
         else:
             return None

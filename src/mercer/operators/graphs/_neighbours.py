@@ -241,6 +241,9 @@ class Searcher:
 
     def _in_units(self, rows: Any, out: Array | None = None) -> Any:
         """Return rows (m, p) in units of 2^exponent; the same where that is one."""
+        if is_sparse(rows) and rows.indices.dtype != np.int32 and rows.nnz < 2**31:
+            places = (part.astype(np.int32) for part in (rows.indices, rows.indptr))
+            rows = type(rows)((rows.data, *places), shape=rows.shape)  # as searches know them
         if not self.exponent:
             return rows
         with np.errstate(over="ignore", under="ignore"):  # what overflows is told as a distance

@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import InputError
 from mercer.plots import group_style
 from mercer.report._row_labels import MISSING, colours_of, levels_of
 
@@ -86,6 +87,14 @@ class RowCloud:
     rows: Array | None = None
     row_names: Sequence[str | None] | None = None
     density: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.Z.shape[1] == 0:
+            raise InputError(
+                "there is no axis on which rows could be drawn",
+                got=f"{len(self.Z):,} rows, a model without axes",
+                fix="check that the rows differ, or ask for a number of components",
+            )
 
     @classmethod
     def of(

@@ -85,7 +85,7 @@ def kernel_stability(model: Any, X: Any) -> Section | None:
 
 def _halves(model: Any, X: Any, k: int) -> tuple[Array, Array, int] | None:
     """Return correlations of axes, multiple correlations (k,), and the number of rows."""
-    n = int(X.shape[0])
+    n = _count(X)
     if n < 20:
         return None
     order = np.random.default_rng(0).permutation(n)[: min(n, _HALVED)]
@@ -104,8 +104,17 @@ def _halves(model: Any, X: Any, k: int) -> tuple[Array, Array, int] | None:
     return same, np.minimum(within, 1.0), len(both)
 
 
+def _count(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def _at(X: Any, rows: Array) -> Any:
-    """Return some rows of an array or a frame."""
+    """Return some rows of an array, a frame or a list."""
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
+    if hasattr(X, "take") and hasattr(X, "schema"):  # a table of Arrow
+        return X.take(rows)
+    X = X.tocsr() if hasattr(X, "tocsr") else X
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
@@ -241,8 +250,10 @@ def _columns(model: Any, X: Any, names: Sequence[str]) -> Section | None:
 
 def _some(X: Any) -> Any:
     """Return some rows of a table, evenly spread."""
-    step = max(1, -(-X.shape[0] // _ROWS))
-    return X.gather_every(step) if hasattr(X, "gather_every") else X[::step]
+    step = max(1, -(-_count(X) // _ROWS))
+    if hasattr(X, "gather_every"):
+        return X.gather_every(step)
+    return (X.tocsr() if hasattr(X, "tocsr") else X)[::step]  # not all sparse forms have rows
 
 
 def _walk(model: Any, X: Any, names: Sequence[str]) -> Section | None:

@@ -144,6 +144,8 @@ def open_memmap(array: Any) -> RawSource | None:
     order = array.flags.c_contiguous or array.flags.f_contiguous
     if held is None or name is None or array.mode == "c" or array.ndim != 2 or not order:
         return None
+    if not Path(name).exists():  # it was removed, and its cells are still mapped
+        return None
     # A slice keeps the offset of the whole: where it begins is told by its address.
     begin = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY
     first = np.frombuffer(held, np.uint8, 1).__array_interface__["data"][0]
