@@ -134,10 +134,12 @@ class _Threads:
         count, taken, seconds = self._fitting(path)
         if self.problem.time is not None:  # it is timed
             seconds = path.seconds
-        few = {"threads": count, "note": f"{path.note}, {count} of {self.all} threads"}
-        more = few if count < self.all else {}
-        whole = self.problem.whole(taken)
-        return dataclasses.replace(path, bytes=whole, seconds=seconds, then=then, **more)
+        taken = self.problem.whole(taken)
+        found = dataclasses.replace(path, bytes=taken, seconds=seconds, then=then)
+        if count == self.all:
+            return found
+        note = f"{path.note}, {count} of {self.all} threads"
+        return dataclasses.replace(found, threads=count, note=note)
 
     def _fitting(self, path: Path) -> tuple[int, int, float]:
         """Return the most threads that fit, and the bytes and seconds of a path with them."""

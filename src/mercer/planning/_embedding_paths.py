@@ -5,8 +5,8 @@ The paths of an unfolding that keeps distances, and what each costs.
 
 import dataclasses
 
-from mercer.planning._principal_paths import Path, blas_buffers
-from mercer.planning._problem import Problem
+from mercer.planning._principal_paths import Path
+from mercer.planning._problem import Problem, blas_buffers
 from mercer.solvers import Exact
 
 _BLOCK = 4e6  # distances that are worked on at once

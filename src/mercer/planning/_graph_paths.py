@@ -6,8 +6,8 @@ The paths to the smallest pairs of a sparse matrix: through its inverse.
 import dataclasses
 import math
 
-from mercer.planning._principal_paths import Path, blas_buffers, block_width
-from mercer.planning._problem import GraphCost, Machine, Problem
+from mercer.planning._principal_paths import Path, block_width
+from mercer.planning._problem import GraphCost, Machine, Problem, blas_buffers
 from mercer.solvers import BlockKrylov, Exact
 
 _SMALL = 600  # points up to which LAPACK is as fast as anything
