@@ -13,11 +13,13 @@ _TASTE = 8  # one block in so many gives a first idea of the leading axes
 _CACHE = 3e6  # bytes of a block that is still close to the core at its second product
 
 
-def product_error(wrong: Array, block: Array, inner: Array) -> float:
+def product_error(wrong: Array, block: Array, inner: Array, *, weighted: bool) -> float:
     """Return twice the worst ‖wrong_j‖ / (‖B‖_F·‖inner_j‖) over columns j of a float32 product.
 
     Summed over blocks by Cauchy and Schwarz, this bounds the error of a whole pass by
-    ‖A‖_F·‖Aq‖ times the ratio.
+    ‖A‖_F·‖Aq‖ times the ratio. Other blocks have other ratios: in a row that holds most of the
+    weight x - o, √w and their product round by half a unit each, once in B and once in Bᵀ,
+    which no sum over rows evens out.
     """
     xp = namespace(wrong)
     size = float(xp.linalg.vector_norm(block)) * xp.linalg.vector_norm(inner, axis=0)
@@ -25,7 +27,8 @@ def product_error(wrong: Array, block: Array, inner: Array) -> float:
     sound = size > 0
     ratio = xp.where(sound, norms / xp.where(sound, size, xp.ones_like(size)), 0.0 * norms)
     unit = eps_of("float32")
-    return 2 * max(float(xp.max(ratio)), unit / 4) + unit / 2  # x - o may round elsewhere too
+    least = 1.5 * unit if weighted else unit / 4
+    return 2 * max(float(xp.max(ratio)), least) + unit / 2  # x - o may round elsewhere too
 
 
 @final
@@ -152,7 +155,8 @@ class CentredRows(CentredOperator):
         block = xp.astype(self.rows.centred_block(part, buffer, self.centring), xp.float64)
         product, sums = (xp.astype(each, xp.float64) for each in (product, sums))
         found = self.centring.unthin(product, sums)
-        ratio = product_error(found - block.T @ y, block, y)
+        weighted = self.rows.root is not None
+        ratio = product_error(found - block.T @ y, block, y, weighted=weighted)
         self.product_error = max(self.product_error, ratio)
 
     def dense(self) -> Array:
@@ -279,7 +283,8 @@ class CentredColumns(Operator):
         scale = xp.ones_like(wide[0, :]) if factor is None else factor[part]
         inner = inner * scale[:, None]
         block = self._rooted((wide - self.centring.offset[part]) * scale)
-        ratio = product_error(self._rooted(product) - block @ inner, block, inner)
+        wrong, weighted = self._rooted(product) - block @ inner, self.rows.root is not None
+        ratio = product_error(wrong, block, inner, weighted=weighted)
         self.product_error = max(self.product_error, ratio)
 
     def dense(self) -> Array:
