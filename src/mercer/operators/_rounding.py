@@ -10,6 +10,7 @@ import numpy as np
 from mercer.arrays import Array, eigvalsh, eps_of, gaussian
 
 _EVERY = 128  # blocks
+_LOUDER = 1.1  # times the mass of those that were checked
 _WHOLE = 300  # order up to which the error of a product is known whole
 _PROBES, _PRODUCTS = 20, 3
 _STRIP = 64  # rows of a product that are widened at a time
@@ -18,8 +19,8 @@ _STRIP = 64  # rows of a product that are widened at a time
 class Probe:
     """Says which blocks of a lane have their float32 products repeated in float64.
 
-    The first, every one with twice the mass of those before, and after that every 128th: a
-    stretch of quiet rows must not speak for the loud ones. None for float64.
+    The first, every one that is louder than those before by a tenth, and after that every
+    128th: a stretch of quiet rows must not speak for the loud ones. None for float64.
     """
 
     def __init__(self, products: np.dtype[Any]) -> None:
@@ -30,7 +31,7 @@ class Probe:
     def due(self, mass: float) -> bool:
         """Tell whether a block of this squared norm is to be checked."""
         self.since += 1
-        if not self.wanted or (mass <= 2 * self.mass and self.since < _EVERY):
+        if not self.wanted or (mass <= _LOUDER * self.mass and self.since < _EVERY):
             return False
         self.mass, self.since = max(mass, self.mass), 0
         return True
