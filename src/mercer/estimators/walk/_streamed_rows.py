@@ -79,10 +79,12 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
     if not isinstance(source, BlockSource):
         return {}
     size = block(source)
+    held = source.reading_bytes(block_length(source, size))
+    held += 0.0 if source.nnz is None else sparse_loading(source.nnz, source.shape[0])
     return {
         "counted": source.counted,
         "block_bytes": size,
-        "held": source.reading_bytes(block_length(source, size)) + sparse_loading(source),
+        "held": held,
         "read_seconds": source.nbytes / source.rate,
         "max_passes": source.max_passes - source.walks,
         "kept": kept,
