@@ -80,7 +80,7 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
         return {}
     size = block(source)
     held = source.reading_bytes(block_length(source, size))
-    held += 0.0 if source.nnz is None else sparse_loading(source.nnz, source.shape[0])
+    held += 0.0 if source.nnz is None else sparse_loading(source)
     return {
         "counted": source.counted,
         "block_bytes": size,

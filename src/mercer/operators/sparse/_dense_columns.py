@@ -148,9 +148,11 @@ def gram_flops(source: Source, weighted: bool = False) -> float | None:
     return Split.of(SparseSample.of(source.array), source.shape[0], weighted).flops
 
 
-def sparse_loading(nnz: int, n: int) -> float:
-    """Return the bytes that loading compiled loops takes, where n sparse rows are worth it."""
-    return loading_bytes() if is_worth_loading(float(nnz), n) else 0.0
+def sparse_loading(source: Source) -> float:
+    """Return what loading compiled loops takes, where rows are sparse and worth it."""
+    if source.nnz is None or not is_worth_loading(float(source.nnz), source.shape[0]):
+        return 0.0
+    return loading_bytes()
 
 
 def gram_bytes(nnz: int, p: int, threads: int) -> float:
