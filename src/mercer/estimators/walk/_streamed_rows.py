@@ -79,10 +79,11 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
     if not isinstance(source, BlockSource):
         return {}
     size = block(source)
+    rows = block_length(source, size)
     return {
         "counted": source.counted,
         "block_bytes": size,
-        "held": source.reading_bytes(block_length(source, size)) + sparse_loading(source),
+        "held": source.reading_bytes(rows) + sparse_loading(source, rows),
         "read_seconds": source.nbytes / source.rate,
         "max_passes": source.max_passes - source.walks,
         "kept": kept,
