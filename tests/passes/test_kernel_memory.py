@@ -62,7 +62,7 @@ def table(n, p=8, dtype=np.float64):
 @pytest.mark.parametrize("kernel", ["rbf", "rbf(lengthscale=3)", "laplacian(lengthscale=9)"])
 def test_refusal_before_allocation(kernel):
     X = table(20_000, 10, np.float32)
-    model = KernelPCA(5, kernel=kernel, memory="50MB")
+    model = KernelPCA(5, kernel=kernel, memory="25MB")
     seconds = []
     for _ in range(5):
         start = time.perf_counter()

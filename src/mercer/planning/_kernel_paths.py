@@ -110,7 +110,7 @@ def _primal(p: Problem, kernel: KernelCost, features: int) -> Path:
         p, kernel=None, cols=max(features, 1), allowed=None, gram_flops=None
     )
     if not kernel.given:
-        inner = dataclasses.replace(inner, nnz=None)
+        inner = dataclasses.replace(inner, nnz=None, itemsize=8)
     inner = dataclasses.replace(
         inner, components=min(p.components, p.rows, inner.cols), held=p.held + beside
     )

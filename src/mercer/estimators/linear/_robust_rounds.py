@@ -43,11 +43,16 @@ _TILE = 5e5  # bytes of these
 
 
 def walk_bytes(rows: int, columns: int, standardize: bool) -> float:
-    """Return what walks over the rows take: blocks of them, and of their signs."""
+    """Return what walks over the rows take, a few at a time."""
     size = 8.0 * rows * columns
     tiles = (_TILES + _KEYS * standardize) * min(_TILE, size)
     counts = 4 * 256 * 8.0 * columns * standardize
-    return 3.5 * min(BLOCK, 2 * size) + tiles + counts + 16.0 * columns**2
+    return tiles + counts + 16.0 * columns**2
+
+
+def sign_bytes(rows: int, columns: int) -> float:
+    """Return what blocks of signs take, which may stand twice: the rows and their mirrors."""
+    return 3.5 * min(BLOCK, 16.0 * rows * columns)
 
 
 def upper_median(values: Array, counts: Array) -> float:

@@ -26,7 +26,7 @@ from mercer.estimators.walk._parameters import (
     learned,
 )
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator, counted_shape
-from mercer.operators import RowsAboutOrigin, block_length, in_levels
+from mercer.operators import RowsAboutOrigin, SpatialSigns, block_length, in_levels
 from mercer.planning import LIBRARIES, Problem
 from mercer.sources import BlockSource, Source, SpreadSource
 
@@ -235,7 +235,7 @@ class RobustPCA(PCA):
         if isinstance(source, BlockSource):  # signs are read ahead of rows that are read ahead
             read = source.reading_bytes(block_length(source, self._block_bytes(source)))
         walks = robust.walk_bytes(n, p, bool(self.standardize))
-        return _ROW * n + 32.0 * n * few + walks + read
+        return _ROW * n + 32.0 * n * few + walks + read + robust.sign_bytes(n, p)
 
     def _from_sphere(self, begun: robust.Sphere, judging: int) -> Attributes:
         table = begun.table
@@ -362,8 +362,11 @@ class _Round(PCA):
         return min(super()._block_bytes(source), robust.BLOCK)
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
-        problem = super()._problem(source, weights)
-        beside = self.rounds._beside(source)
+        problem, beside = super()._problem(source, weights), 0.0
+        if isinstance(source, SpatialSigns):  # their own blocks are priced already
+            source = source.rows.source
+            beside = -robust.sign_bytes(*source.shape)
+        beside += self.rounds._beside(source)
         return dataclasses.replace(problem, held=problem.held + beside)
 
     def _fitted(self, source: Source, weights: Array | None) -> Attributes:

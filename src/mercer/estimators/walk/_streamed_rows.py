@@ -79,8 +79,9 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
     if not isinstance(source, BlockSource):
         return {}
     size = block(source)
-    held = source.reading_bytes(block_length(source, size))
-    held += 0.0 if source.nnz is None else sparse_loading(source)
+    rows = block_length(source, size)
+    held = source.reading_bytes(rows)
+    held += 0.0 if source.nnz is None else sparse_loading(source, rows)
     return {
         "counted": source.counted,
         "block_bytes": size,

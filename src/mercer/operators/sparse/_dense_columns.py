@@ -148,11 +148,17 @@ def gram_flops(source: Source, weighted: bool = False) -> float | None:
     return Split.of(SparseSample.of(source.array), source.shape[0], weighted).flops
 
 
-def sparse_loading(source: Source) -> float:
-    """Return what loading compiled loops takes, where rows are sparse and worth it."""
-    if source.nnz is None or not is_worth_loading(float(source.nnz), source.shape[0]):
+def sparse_loading(source: Source, block: int | None = None) -> float:
+    """Return what loading compiled loops takes, where rows are sparse and worth it.
+
+    `block` rows of a file are worked on at a time.
+    """
+    if source.nnz is None:
         return 0.0
-    return loading_bytes()
+    n = source.shape[0]
+    rows = n if block is None else min(block, n)
+    worth = is_worth_loading(source.nnz * rows / max(n, 1), rows)
+    return loading_bytes() if worth else 0.0
 
 
 def gram_bytes(nnz: int, p: int, threads: int) -> float:

@@ -30,7 +30,7 @@ _PIECE = 1 << 22  # bytes of rows that are decoded in one go: pyarrow takes seve
 _PAGES = 3e6  # bytes that a reader of pages takes for a column at most
 _SLICE = 4  # blocks that are read in one go, some columns after others
 _COLUMNS, _DECODED = 4e6, 24.0  # bytes that these columns take, and a row of one
-_METADATA = 4000.0  # bytes that the description of a column takes
+_METADATA = 14_000.0  # bytes that the description of a column takes
 _MAGIC = b"PAR1"
 # A page holds at most 2^31 equal values, and its header takes more than 16 bytes.
 _MOST_ROWS = 2**27  # per byte of a file
