@@ -157,11 +157,11 @@ def _intervals(model: Any) -> tuple[Array, Array, Array]:
     factor = float(getattr(model, "consistency_", 1.0))
     if getattr(model, "method", "") == "spherical":  # a certificate of signs, not of variances
         return values, values, values
-    return (
-        values,
-        factor * np.asarray(certificate.lower),
-        factor * np.asarray(certificate.upper),
-    )
+    with np.errstate(over="ignore"):
+        lower, upper = (
+            factor * np.asarray(end) for end in (certificate.lower, certificate.upper)
+        )
+    return values, lower, upper
 
 
 def _scaling(model: Any) -> dict[str, Any]:
