@@ -249,6 +249,9 @@ class Case:
             return
         both = np.isfinite(first) & np.isfinite(second)
         close = CLOSE if self.exactness(model) < 1e-10 else 1e-2
+        if self.cells is not None:  # subnormal numbers have few digits
+            largest = np.max(np.abs(self.cells), initial=0) or 1.0
+            close = max(close, 64 * float(np.spacing(largest) / largest))
         size = float(np.max(np.abs(first[both]), initial=0))
         with np.errstate(over="ignore"):
             wrong = float(np.max(np.abs(first[both] - second[both]), initial=0))
