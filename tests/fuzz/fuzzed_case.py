@@ -217,10 +217,15 @@ class Case:
             return first
         second = self.step("transform", lambda: model.transform(self.given))
         if second is None:
-            if METHODS[self.fuzzed.name].page != "manifold":  # which says what maps no new rows
+            maps = (
+                METHODS[self.fuzzed.name].page == "manifold"
+            )  # which says what it cannot place
+            if not maps and self.kind.group in ("same", "type"):
                 self.finds(f"transform: refused the rows of the fit: {_short(self.refusal)}")
             return first
         second = _numbers(second)
+        if np.isfinite(first).all() and not np.isfinite(second).all() and not self.warned:
+            self.finds("transform: coordinates that are not finite")
         if first.shape != second.shape:
             self.finds(f"transform: {second.shape}, fit_transform: {first.shape}")
             return first
@@ -244,6 +249,9 @@ class Case:
             return
         both = np.isfinite(first) & np.isfinite(second)
         close = CLOSE if self.exactness(model) < 1e-10 else 1e-2
+        if self.cells is not None:  # subnormal numbers have few digits
+            largest = np.max(np.abs(self.cells), initial=0) or 1.0
+            close = max(close, 64 * float(np.spacing(largest) / largest))
         size = float(np.max(np.abs(first[both]), initial=0))
         with np.errstate(over="ignore"):
             wrong = float(np.max(np.abs(first[both] - second[both]), initial=0))
@@ -263,12 +271,13 @@ class Case:
         """Intervals hold the eigenvalues; another container changes nothing."""
         self.certified(model)
         if self.kind.group == "same" and self.kind.name != "plain":
-            self.alike(model, coordinates, self.cells, 1.0)
+            self.alike(model, coordinates, self.cells)
         if self.kind.group == "scale" and self.fuzzed.scales and not self.warned:
             size = np.max(np.abs(self.cells), initial=0)
             base = np.ldexp(self.cells, -int(np.frexp(size)[1]))
+            narrow = "float32" in self.kind.name
             if np.array_equal(np.ldexp(base, int(np.frexp(size)[1])), self.cells):
-                self.alike(model, coordinates, base, size)
+                self.alike(model, coordinates, base.astype("float32") if narrow else base)
 
     def certified(self, model: Any) -> None:
         certificate, truth_of = (
@@ -301,7 +310,7 @@ class Case:
                 f" [{lower[i]:.17g}, {upper[i]:.17g}]"
             )
 
-    def alike(self, model: Any, found: np.ndarray | None, base: Any, _: float) -> None:
+    def alike(self, model: Any, found: np.ndarray | None, base: Any) -> None:
         """The same cells as a plain array, or in another unit, give the same map."""
         more = dict(self.more)
         other = self.fuzzed.new()

@@ -53,8 +53,10 @@ def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) ->
     about = wide - wide.mean(axis=0)
     if not np.any(about):
         return None
+    if sample.dtype == np.float32:  # whose products may be past its numbers
+        sample = sample.astype(np.float64)
     seen = np.asarray(as_numpy(kernel.block(sample)), np.float64)
-    if np.ptp(seen) == 0:
+    if not np.isfinite(seen).all() or np.ptp(seen) == 0:
         return None
     if weights is None:
         return _along(_centred(np.require(seen, None, "W")), about)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, binary_exponent
 from mercer.errors import InputError
 
 
@@ -40,6 +40,8 @@ def neighbour_ranks(X: Array, Z: Array, neighbours: Sequence[int]) -> tuple[Arra
 
 def _ranks(points: Array) -> Array:
     """Return the rank of every row among the neighbours of every row (n, n); 0 for itself."""
+    far = binary_exponent(float(np.max(np.abs(points), initial=0.0)))
+    points = np.ldexp(points, -far)  # ranks have no unit, and squares must stay in range
     points = points - points.mean(axis=0)
     squares = np.sum(points**2, axis=1)
     distances = squares[:, None] + squares - 2 * points @ points.T

@@ -272,9 +272,10 @@ class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):
             if source.shape[0] != source.shape[1] or source.nnz is not None:
                 raise
             k = np.asarray(source.array, np.float64)
-            columns = k.mean(axis=0)
             try:
-                centred = k - columns - k.mean(axis=1)[:, None] + k.mean()
+                with np.errstate(over="ignore", invalid="ignore"):
+                    columns = k.mean(axis=0)
+                    centred = k - columns - k.mean(axis=1)[:, None] + k.mean()
                 source = super()._admit(centred, reset=True)
             except InputError:
                 raise error from None

@@ -127,12 +127,14 @@ def log_likelihood_on_support(
     source : Source
         Rows of p features.
     """
+    axes.refuse_range()
     alive, features = axes.alive, axes.shape[1]
     values = axes.variances[alive]
     scores = axes.scores(source).astype(np.float64)[:, alive]
     norms = axes.row_norms(source)
-    inside = np.sum(scores**2, axis=1)
-    distance = np.sum(scores**2 / values, axis=1)
+    with np.errstate(over="ignore"):  # of rows that are far off
+        inside = np.sum(scores**2, axis=1)
+        distance = np.sum(scores**2 / values, axis=1)
     logs = -0.5 * (len(values) * np.log(2 * np.pi) + np.sum(np.log(values)) + distance)
     # What may lie off the support of rows that are on it: variances that count as zero,
     # and the rounding of ‖x̃‖² - ‖z‖², where x̃ = x - mean has an error of eps·(‖x̃‖ + ‖mean‖).

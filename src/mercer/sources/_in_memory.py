@@ -277,7 +277,8 @@ def _is_sparse(kind: Any) -> bool:
 
 def ids_in_memory(rows: Any) -> FileIds:
     """Return the files that are mapped where an array, or the columns of a frame, lies."""
-    arrays = [rows, *(getattr(rows, part, None) for part in ("data", "indices", "indptr"))]
+    parts = () if isinstance(rows, np.ndarray) else ("data", "indices", "indptr")
+    arrays = [rows, *(getattr(rows, part, None) for part in parts)]  # those of a sparse matrix
     if hasattr(rows, "iloc") and type(rows).__module__.partition(".")[0] == "pandas":
         plain = [one for _, one in rows.items() if isinstance(one.dtype, np.dtype)]
         arrays = [np.asarray(one) for one in plain]

@@ -38,6 +38,7 @@ from mercer.arrays.programs._program_rows import (
 from mercer.arrays.programs._scalar_steps import clamp, in_place, strips
 from mercer.errors import InputError
 
+_NARROW = 2.0**120  # factors of float32 numbers below this overflow for far rows only
 _SAMPLE = 256  # rows that place the origin
 _PAIRS = 2**20  # numbers held at once while close pairs are measured again
 _FEW = 128  # columns up to which a pass over a tile costs much beside the product
@@ -153,7 +154,8 @@ def _unit(cloud: PointCloud, scale: float) -> float:
 
 def reach(a: PointCloud, b: PointCloud, scale: float) -> float:
     """Return a bound on scale²·‖x-y‖² over all pairs: ‖x̂-ŷ‖² ≤ 2‖x̂‖² + 2‖ŷ‖²."""
-    return 2.0 * _unit(a, scale) ** 2 * (a.most + b.most)
+    unit = _unit(a, scale)
+    return 2.0 * unit * unit * (a.most + b.most)  # infinite, not an error
 
 
 def lost_to_products(cloud: PointCloud, scale: float, *, smooth: bool) -> tuple[float, float]:
@@ -195,8 +197,12 @@ def squared_distances(
     t, close = _half_negative(a, b, rows, cols, unit * unit, out, whole)
     if close:
         t = _measured_again(t, a, b, rows, cols)
+        if itemsize(t) == 4 and abs(whole) > _NARROW:  # in two steps: zeros stay zeros
+            t *= abs(whole) ** 0.5
+            whole = math.copysign(abs(whole) ** 0.5, whole)
         if whole != 1:
-            t *= whole
+            with np.errstate(over="ignore", invalid="ignore"):  # far rows of a narrow type
+                t *= whole
     return t
 
 

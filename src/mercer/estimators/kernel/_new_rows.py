@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mercer.arrays import Array, eps_of
-from mercer.errors import NotSupportedError
+from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel._landmark_model import as_dual
 from mercer.estimators.kernel._projection import Projection
@@ -84,7 +84,14 @@ def projected(fitted: FittedKernel, rows: Array, way: Shortcut | None = None) ->
 
 def _exactly(fitted: FittedKernel, rows: Array) -> Array:
     assert fitted.projection is not None
-    return fitted.projection.products(rows) - fitted.level
+    found = fitted.projection.products(rows) - fitted.level
+    if not np.isfinite(found).all():
+        raise InputError(
+            "the kernel is not finite between these rows and those of the fit",
+            got=f"{fitted.own!r} on {len(found):,} rows",
+            fix="divide the data by a constant, or pass float64 rows",
+        )
+    return found
 
 
 def _through_features(fitted: FittedKernel, rows: Array) -> Array:

@@ -85,7 +85,8 @@ class Projection:
                     shape = (new.n, cols.stop - cols.start)
                     t = buffer.view(dtype)[: shape[0] * shape[1]].reshape(shape)
                     t = tile(program, new, side, slice(0, new.n), cols, t, space)
-                    out[part] += np.asarray(t, dual.dtype) @ dual[cols]
+                    with np.errstate(over="ignore", invalid="ignore"):  # looked at as a whole
+                        out[part] += np.asarray(t, dual.dtype) @ dual[cols]
 
         lanes.run(work, len(mine))
         return out

@@ -235,7 +235,8 @@ class WayBack:
         errors = {}
         for name, method in methods.items():
             apart = (rows - method.decode(scores)) / unit
-            left = share @ np.sum(apart**2, axis=1)
+            with np.errstate(over="ignore"):  # a method may be as wrong as that
+                left = share @ np.sum(apart**2, axis=1)
             errors[name] = float(left / spread) if spread > 0 else 0.0
         return errors
 

@@ -150,6 +150,7 @@ class PrincipalAxes:
     def refuse_range(self) -> None:
         """Refuse variances that float64 cannot hold with all their digits."""
         held = self.variances[self.alive]
+        held = np.append(held, self.noise) if self.noise > 1e300 else held
         if np.any((held < 1e-300) | (held > 1e300)):
             raise InputError(
                 "variances leave the range of float64: there is no density to speak of",
@@ -211,11 +212,13 @@ class PrincipalAxes:
         """
         k, p = self.shape
         scores, values = self.scores(source).astype(np.float64), self.variances
-        distance = np.sum(scores**2 / values, axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # rows so far have no density
+            distance = np.sum(scores**2 / values, axis=1)
+            if k < p:
+                left = np.fmax(self.row_norms(source) - np.sum(scores**2, axis=1), 0.0)
+                distance = distance + left / self.noise
         volume = float(np.sum(np.log(values)))
         if k < p:
-            left = np.maximum(self.row_norms(source) - np.sum(scores**2, axis=1), 0.0)
-            distance = distance + left / self.noise
             volume += (p - k) * float(np.log(self.noise))
         if self.scale is not None:
             volume += 2 * float(np.sum(np.log(self.scale)))
@@ -276,7 +279,8 @@ def attributes(
     rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
     with np.errstate(over="ignore", under="ignore"):
         noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
-    warn_of_range(variances, values / freedom, alive, unit)
+    each = np.append(values, rest / max(left, 1)) / freedom  # the noise beside the axes
+    warn_of_range(np.append(variances, noise), each, np.append(alive, False), unit)
     axes = spectrum.right[:, :k]
     if sign == "factominer":
         axes = axes * signs_of_sums(axes)

@@ -17,6 +17,7 @@ from scipy.special import chdtr, chdtri, ndtri
 from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators.linear._pca_paths import _warn_columns
+from mercer.estimators.linear._principal_axes import warn_of_range
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._parameters import Attributes
 from mercer.operators import (
@@ -538,6 +539,7 @@ def of_sphere(
             "noise_variance_": float(np.ldexp(rest / max(left, 1), 2 * unit)),
             "_deviations": np.ldexp(np.sqrt(kept), unit),
         }
+    warn_of_range(state["explained_variance_"], kept, alive, unit)
     return {
         **begun.fitted,
         **state,

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import InputError, in_short
 from mercer.estimators import PCA
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._row_cloud import MOST_ROWS, SAMPLE, density_of
@@ -157,11 +157,11 @@ def _intervals(model: Any) -> tuple[Array, Array, Array]:
     factor = float(getattr(model, "consistency_", 1.0))
     if getattr(model, "method", "") == "spherical":  # a certificate of signs, not of variances
         return values, values, values
-    return (
-        values,
-        factor * np.asarray(certificate.lower),
-        factor * np.asarray(certificate.upper),
-    )
+    with np.errstate(over="ignore"):
+        lower, upper = (
+            factor * np.asarray(end) for end in (certificate.lower, certificate.upper)
+        )
+    return values, lower, upper
 
 
 def _scaling(model: Any) -> dict[str, Any]:
@@ -364,19 +364,21 @@ def _walked(wide: WideAxes, source: Source, axes: int, weights: Any) -> tuple[An
     small = 1e-30 < math.sqrt(max(float(values[0]), 0.0)) < 1e30
     total, start, farthest = np.zeros(p), 0, Farthest.none(p)
     for block in _blocks(source):
-        rows = _analysed(wide, block)
-        scores = rows @ V
-        Z.append(scores[:, :shown].astype(np.float32 if small else np.float64))
-        squares = scores[:, :axes] ** 2
-        t2.append(squares @ inverse)
-        held.append(rows[(-start) % every :: every].copy())  # a view would keep the block
-        rest = np.einsum("ij,ij->i", rows, rows) - np.sum(squares, axis=1)
-        q.append(np.maximum(rest, 0.0))
-        farthest = farthest.with_rows(start, rows, t2[-1], q[-1])
-        np.square(rows, out=rows)
-        own = np.ones(len(rows)) if weights is None else weights[start : start + len(rows)]
-        total += own @ rows
+        with np.errstate(over="ignore", invalid="ignore"):  # judged as a whole below
+            rows = _analysed(wide, block)
+            scores = rows @ V
+            Z.append(scores[:, :shown].astype(np.float32 if small else np.float64))
+            squares = scores[:, :axes] ** 2
+            t2.append(squares @ inverse)
+            held.append(rows[(-start) % every :: every].copy())  # a view would keep the block
+            rest = np.einsum("ij,ij->i", rows, rows) - np.sum(squares, axis=1)
+            q.append(np.maximum(rest, 0.0))
+            farthest = farthest.with_rows(start, rows, t2[-1], q[-1])
+            np.square(rows, out=rows)
+            own = np.ones(len(rows)) if weights is None else weights[start : start + len(rows)]
+            total += own @ rows
         start += len(rows)
+    _refuse_far(total)
     at, coordinates = np.arange(start), np.concatenate(Z)
     far, away = np.concatenate(t2), np.concatenate(q)
     density = None
@@ -389,6 +391,16 @@ def _walked(wide: WideAxes, source: Source, axes: int, weights: Any) -> tuple[An
     held_at = np.arange(0, start, every)
     kept = np.concatenate(held)
     return at, coordinates, far, away, held_at, kept, total, density, farthest
+
+
+def _refuse_far(squares: Array) -> None:
+    """Refuse rows whose squares (p,), added up, are no numbers of float64."""
+    if not np.isfinite(squares).all():
+        raise InputError(
+            "squares of these rows leave the range of float64",
+            got=f"columns {in_short(np.flatnonzero(~np.isfinite(squares)))}",
+            fix="divide the data by a constant, or leave out the rows that are so far",
+        )
 
 
 def _most_held(p: int) -> int:

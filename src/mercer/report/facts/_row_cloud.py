@@ -88,14 +88,6 @@ class RowCloud:
     row_names: Sequence[str | None] | None = None
     density: Array | None = None
 
-    def __post_init__(self) -> None:
-        if self.Z.shape[1] == 0:
-            raise InputError(
-                "there is no axis on which rows could be drawn",
-                got=f"{len(self.Z):,} rows, a model without axes",
-                fix="check that the rows differ, or ask for a number of components",
-            )
-
     @classmethod
     def of(
         cls,
@@ -121,6 +113,12 @@ class RowCloud:
 
     def written(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what the page knows of the cloud, and its packed arrays by name."""
+        if self.Z.shape[1] == 0:
+            raise InputError(
+                "there is no axis on which rows could be drawn",
+                got=f"{len(self.Z):,} rows, a model without axes",
+                fix="check that the rows differ, or ask for a number of components",
+            )
         q, low, high = quantised(np.asarray(self.Z, np.float64))
         n, k = q.shape
         data: dict[str, str] = {}

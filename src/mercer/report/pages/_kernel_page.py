@@ -297,7 +297,8 @@ def _numbers(X: Any) -> Array | None:
 def _columns_along(rows: Array, held: Array, names: Sequence[str]) -> tuple[Part, ...]:
     """Return the columns that move most along an axis: a slider of profiles, and a table."""
     reach = np.linspace(-2, 2, len(rows))
-    deviations = np.where(np.ptp(held, axis=0) > 0, np.std(held, axis=0), 0.0)
+    unit = float(np.max(np.abs(held), initial=0.0)) or 1.0  # squares must stay in range
+    deviations = np.where(np.ptp(held, axis=0) > 0, unit * np.std(held / unit, axis=0), 0.0)
     units = (rows - np.mean(held, axis=0)) / np.where(deviations > 0, deviations, 1.0)
     top = np.argsort(-np.ptp(units, axis=0), kind="stable")[:_COLUMNS]
     most = 1.05 * max(float(np.max(np.abs(units[:, top]), initial=0.0)), 0.1)

@@ -211,7 +211,7 @@ def _spectrum(model: Any) -> Section | None:
 
 
 def _gap_words(values: Array) -> tuple[str, ...]:
-    if len(values) < 2 or not np.all(values > 0):
+    if len(values) < 2 or not np.all((values > 0) & np.isfinite(values)):
         return ()
     ratios = np.maximum(values[1:], values[:-1]) / np.minimum(values[1:], values[:-1])
     at = int(np.argmax(ratios))
