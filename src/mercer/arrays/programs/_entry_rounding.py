@@ -123,10 +123,11 @@ def _times(a: float, b: float) -> float:
 
 
 def _measured(measure: Measure, held: Any) -> EntryRounding:
-    """Return the bound of a measure; sums over p columns round √p times, or a few."""
+    """Return the bound of a measure; sums over p columns round √p times or a few, p at most."""
     rows = held.raw if isinstance(held, PointCloud) else held
-    sums = EPS * (math.sqrt(int(rows.shape[1])) + 6)
-    scale = measure.number
+    columns, scale = int(rows.shape[1]), measure.number
+    once = columns if measure.kind == "dot" and scale == 1 else columns + 2
+    sums = EPS * min(0.5 * once, math.sqrt(columns) + 6)
     if measure.kind in EUCLIDEAN:
         return _distance(measure, held, sums)
     if measure.kind == "dot":
@@ -287,7 +288,10 @@ def _ended(t: EntryRounding, g: Array) -> EntryRounding:
 
 
 def _normalised(t: EntryRounding, inverse: Array) -> EntryRounding:
-    """k(x, y)/√(k(x, x)·k(y, y)): what is relative to the ends is the same for all."""
+    """k(x, y)/√(k(x, x)·k(y, y)): what is relative to the ends is the same for all.
+
+    Each end is off by half of what k(x, x) is, relatively, and by three roundings.
+    """
     most = _most(inverse) ** 2
-    ends, own = t.ends + 2 * t.own + 6 * EPS, t.own + 6 * EPS
-    return EntryRounding(-1.0 if t.low < 0 else 0.0, 1.0, 2 * most * t.flat + ends, own)
+    flat, own = 2 * most * t.flat + t.ends, 2 * t.own + t.ends + 3 * EPS
+    return EntryRounding(-1.0 if t.low < 0 else 0.0, 1.0, flat, own)
