@@ -172,7 +172,10 @@ class _Threads:
         if key not in self.priced:
             asked = dataclasses.replace(self.problem, itemsize=path.products)
             self.priced[key] = _candidates(_with_threads(asked, threads))
-        return next((found for found in self.priced[key] if found.name == path.name), None)
+        for found in self.priced[key]:
+            if found.name == path.name:
+                return found
+        return None
 
 
 def _candidates(problem: Problem) -> list[Path]:

@@ -288,7 +288,7 @@ def priced(seen: SeenRows, indefinite: str, tol: float, resources: dict[str, Any
 
 def _looked_bytes(cost: KernelCost, seen: SeenRows) -> float:
     """Return what matrices of a sample take: for alignment and negative eigenvalues."""
-    n, p = seen.rows.shape
+    n, p = seen.source.shape if is_objects(seen.rows) else seen.rows.shape
     few, many = min(n, SETTLING), 0 if cost.centred else min(n, _EVIDENCE)
     if isinstance(seen.kernel, Precomputed) or not seen.frame.numeric:
         few = 0  # no alignment with rows that are no numbers

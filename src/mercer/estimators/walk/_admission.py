@@ -133,9 +133,9 @@ def _looked_at(estimator: BaseEstimator, data: Any) -> tuple[Any, Any]:
     """
     data = plain_form(data)
     refuse_twins(data)
-    _refuse_kinds(data)
     if getattr(estimator, "missing", "raise") != "raise":
         data = _gaps_as_nan(data)
+    _refuse_kinds(data)
     cells = dense_frame(data)
     if cells is not data:
         sparse = csr_of(data) if get_tags(estimator).input_tags.sparse else None

@@ -187,8 +187,9 @@ class Rows(abc.ABC):
             block = as_numpy(self.source.array[part, :])[:, columns]
             if self.weights is not None:
                 block = block[as_numpy(self.weights)[part] > 0]
-            low = np.minimum(low, block.min(axis=0, initial=np.inf))
-            high = np.maximum(high, block.max(axis=0, initial=-np.inf))
+            if len(block):
+                low = np.minimum(low, block.min(axis=0))
+                high = np.maximum(high, block.max(axis=0))
         return low, high
 
     def weight_of(self, parts: Sequence[slice]) -> float:
