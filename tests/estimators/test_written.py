@@ -1,11 +1,7 @@
 """Coordinates on disk: the numbers to the last bit, and the old file or the new one."""
 
-import contextlib
 import csv
-import errno
-import io
 import itertools
-import os
 
 import numpy as np
 import polars as pl
@@ -13,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from tests.claims import refuses
 
-from mercer.estimators.walk import _coordinate_files as _written
 from mercer.estimators.walk._coordinate_files import harmless, harmless_columns, writer_of
 
 NAMES = ["pca0", "pca1"]
@@ -109,52 +104,6 @@ def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, e
     refuses(None, write, path, parts(), kind=error)
     left = {found.name: found.read_bytes() for found in tmp_path.iterdir()}
     assert left == ({} if old is None else {path.name: old})
-
-
-class Full(io.RawIOBase):
-    """A disk that takes so many writes and then no more."""
-
-    def __init__(self, descriptor, room):
-        self.descriptor, self.room = descriptor, room
-
-    def writable(self):
-        return True
-
-    def seekable(self):
-        return True
-
-    def tell(self):
-        return os.lseek(self.descriptor, 0, os.SEEK_CUR)
-
-    def seek(self, at, whence=0):
-        return os.lseek(self.descriptor, at, whence)
-
-    def write(self, data):
-        self.room[0] -= 1
-        if self.room[0] < 0:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return os.write(self.descriptor, data)
-
-
-@pytest.mark.parametrize("end", ENDS)
-def test_a_full_disk_at_every_write(tmp_path, end, monkeypatch):
-    path = tmp_path / f"out{end}"
-    path.write_bytes(b"old")
-    room = [0]
-    monkeypatch.setattr(
-        _written.os,
-        "fdopen",
-        lambda descriptor, *_, **__: io.BufferedWriter(Full(descriptor, room), 64),
-    )
-    for most in itertools.count():
-        room[0] = most
-        with contextlib.suppress(OSError):
-            write(path, [HARD[:2], HARD[2:]])
-            break
-        assert path.read_bytes() == b"old"
-        assert list(tmp_path.iterdir()) == [path]
-    assert most > 1
-    assert np.array_equal(read(path), HARD)
 
 
 @pytest.mark.parametrize("name", ["out", "out.txt", "out.npz", ".npy"])

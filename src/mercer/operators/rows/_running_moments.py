@@ -123,6 +123,8 @@ class RunningMoments:
 
     def charge(self, more: float) -> None:
         """Let the products of all rows have erred by more, each column by its share."""
+        if self.origin is None:  # there were none
+            return
         errors, _ = self._by_columns()
         raw = self._squares + self.total * self.offset**2
         self.errors = errors + more * raw / max(float(np.sum(raw)), 1e-300)
