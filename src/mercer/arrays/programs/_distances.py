@@ -158,13 +158,16 @@ def reach(a: PointCloud, b: PointCloud, scale: float) -> float:
     return 2.0 * unit * unit * (a.most + b.most)  # infinite, not an error
 
 
-def lost_to_products(cloud: PointCloud, scale: float, *, smooth: bool) -> tuple[float, float]:
+def lost_to_products(
+    cloud: PointCloud, scale: float, *, smooth: bool, falls: bool
+) -> tuple[float, float]:
     """Return what a distance among these rows loses, in roundings of a sum over columns.
 
     An absolute and a relative part: of d² = scale²·‖x-y‖² where it is `smooth`, else of d.
     With S the largest ‖x̂‖² + ‖ŷ‖² in units of the kernel, d² by one product is off by S. Where
     close pairs are measured again, those that are not have d² ≥ c·S' of their own: d² is off
-    by 1/c of itself, and d by half of that, or by S/2d ≤ ½√(S/c), which is less for most.
+    by 1/c of itself, and d by S/2d ≤ ½√(S/c), or by ½/c of itself: that is more, but less to
+    a kernel which `falls` so fast that large distances do not matter.
     """
     unit = _unit(cloud, scale)
     wide, close = 2 * cloud.most * unit * unit, _CLOSE[itemsize(cloud.half)]
@@ -172,7 +175,7 @@ def lost_to_products(cloud: PointCloud, scale: float, *, smooth: bool) -> tuple[
         again = not wide <= _SMOOTH[itemsize(cloud.half)]
         return (0.0, 1 / close) if again else (wide, 0.0)
     flat = 0.5 * math.sqrt(wide / close)
-    return (flat, 0.0) if flat <= 1 / close else (0.0, 0.5 / close)
+    return (0.0, 0.5 / close) if falls and flat > 1 / close else (flat, 0.0)
 
 
 def squared_distances(

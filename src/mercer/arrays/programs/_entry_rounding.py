@@ -88,24 +88,35 @@ def entry_rounding(program: Node, side: Side) -> EntryRounding:
     A user's function and a matrix that is given are taken at their word.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return _of(program, (), side)
+        return _of(program, (), side, _falls(program))
 
 
-def _of(node: Node, path: Path, side: Side) -> EntryRounding:
-    if isinstance(node, Measure):
-        return _measured(node, side.held[key_of(node)])
+def _falls(node: Node) -> bool:
+    """Tell whether a program holds eᵗ, in which what is far weighs nothing."""
     if isinstance(node, Apply):
-        below = _of(node.argument, (*path, 0), side)
+        return node.step in ("exp", "decay") or _falls(node.argument)
+    if isinstance(node, Join):
+        return _falls(node.left) or _falls(node.right)
+    return isinstance(node, Through | Ends | Unit) and _falls(node.argument)
+
+
+def _of(node: Node, path: Path, side: Side, falls: bool) -> EntryRounding:
+    if isinstance(node, Measure):
+        return _measured(node, side.held[key_of(node)], falls)
+    if isinstance(node, Apply):
+        below = _of(node.argument, (*path, 0), side, falls)
         return _STEPS[node.step](below, *node.constants)
     if isinstance(node, Join):
-        left, right = _of(node.left, (*path, 0), side), _of(node.right, (*path, 1), side)
+        left = _of(node.left, (*path, 0), side, falls)
+        right = _of(node.right, (*path, 1), side, falls)
         return _sum(left, right) if node.how == "add" else _product(left, right)
     if isinstance(node, Through):
-        return _of(node.argument, (), side.held[path])
+        return _of(node.argument, (), side.held[path], falls)
     if isinstance(node, Ends):
-        return _ended(_of(node.argument, (*path, 0), side), side.held[path])
+        return _ended(_of(node.argument, (*path, 0), side, falls), side.held[path])
     if isinstance(node, Unit):
-        return _normalised(_of(node.argument, (*path, 0), side), side.held[path])
+        below = _of(node.argument, (*path, 0), side, falls)
+        return _normalised(below, side.held[path])
     if isinstance(node, ConstantNode):
         return EntryRounding(node.value, node.value)
     return EntryRounding(-math.inf, math.inf)
@@ -122,14 +133,13 @@ def _times(a: float, b: float) -> float:
     return 0.0 if a == 0 or b == 0 else a * b
 
 
-def _measured(measure: Measure, held: Any) -> EntryRounding:
-    """Return the bound of a measure; sums over p columns round √p times or a few, p at most."""
+def _measured(measure: Measure, held: Any, falls: bool) -> EntryRounding:
+    """Return the bound of a measure; sums over p columns round √p times, or a few."""
     rows = held.raw if isinstance(held, PointCloud) else held
-    columns, scale = int(rows.shape[1]), measure.number
-    once = columns if measure.kind == "dot" and scale == 1 else columns + 2
-    sums = EPS * min(0.5 * once, math.sqrt(columns) + 6)
+    sums = EPS * (math.sqrt(int(rows.shape[1])) + 6)
+    scale = measure.number
     if measure.kind in EUCLIDEAN:
-        return _distance(measure, held, sums)
+        return _distance(measure, held, sums, falls)
     if measure.kind == "dot":
         most = _most(squares(held)) * scale**2
         return EntryRounding(-most, most, ends=sums, peak=most)
@@ -139,12 +149,13 @@ def _measured(measure: Measure, held: Any) -> EntryRounding:
     return EntryRounding(0.0, 2 * abs(scale) * _most(row_sums(size)), own=sums)
 
 
-def _distance(measure: Measure, cloud: PointCloud, sums: float) -> EntryRounding:
+def _distance(measure: Measure, cloud: PointCloud, sums: float, falls: bool) -> EntryRounding:
     """Return that of a distance, its square or an angle; see `lost_to_products`."""
     if measure.kind == "angle":
         return EntryRounding(0.0, math.pi, flat=sums / math.sqrt(1e-4))
     squared = reach(cloud, cloud, measure.number)
-    flat, own = lost_to_products(cloud, measure.number, smooth=measure.kind == "sqdist")
+    smooth = measure.kind == "sqdist"
+    flat, own = lost_to_products(cloud, measure.number, smooth=smooth, falls=falls)
     return EntryRounding(
         0.0,
         squared if measure.kind == "sqdist" else math.sqrt(squared),
@@ -288,10 +299,7 @@ def _ended(t: EntryRounding, g: Array) -> EntryRounding:
 
 
 def _normalised(t: EntryRounding, inverse: Array) -> EntryRounding:
-    """k(x, y)/√(k(x, x)·k(y, y)): what is relative to the ends is the same for all.
-
-    Each end is off by half of what k(x, x) is, relatively, and by three roundings.
-    """
+    """k(x, y)/√(k(x, x)·k(y, y)): what is relative to the ends is the same for all."""
     most = _most(inverse) ** 2
-    flat, own = 2 * most * t.flat + t.ends, 2 * t.own + t.ends + 3 * EPS
-    return EntryRounding(-1.0 if t.low < 0 else 0.0, 1.0, flat, own)
+    ends, own = t.ends + 2 * t.own + 6 * EPS, t.own + 6 * EPS
+    return EntryRounding(-1.0 if t.low < 0 else 0.0, 1.0, 2 * most * t.flat + ends, own)
