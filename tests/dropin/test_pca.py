@@ -93,6 +93,8 @@ def test_how_many_components():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 8)) + 0.1 * rng.normal(size=(300, 8))
     assert PCA("mle").fit(X).n_components_ == Peer("mle").fit(X).n_components_ == 3
+    one = X[:, :1]
+    assert PCA("mle").fit(one).n_components_ == Peer("mle").fit(one).n_components_ == 0
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def test_scale_does_not_matter(scale):
 def test_zero_and_equal_eigenvalues_and_wide_tables(rng):
     values = np.array([5.0, 3.0, 1.0, 0.0, 0.0, 0.0])
     assert minka(values, 100) == 3
+    assert minka(values[:1], 100) == 0  # nothing to choose from
     assert minka(np.array([5.0, 3.0, 1.0, 1e-18, 1e-19, -1e-18]), 100) == 3
     assert 1 <= minka(np.ones(6), 100) <= 5
     assert 1 <= minka(np.array([3.0, 3.0, 1.0, 1.0]), 50) <= 3

@@ -96,9 +96,11 @@ def minka(values: np.ndarray[Any, Any], n_samples: float) -> int:
     Notes
     -----
     The double sum in ln|A| is taken once, as cumulative sums of a (p, p) table: O(p²)
-    instead of one O(p²) loop per k.
+    instead of one O(p²) loop per k. One column leaves no k: 0, as in scikit-learn.
     """
     n, p = float(n_samples), len(values)
+    if p < 2:  # no k to choose from
+        return 0
     values = np.maximum(values, 0.0)
     ranks = np.arange(1, p)  # k
     tail = np.maximum(np.cumsum(values[::-1])[::-1][1:], 0.0)  # Σ_{i>k} λ_i

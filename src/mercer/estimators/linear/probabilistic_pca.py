@@ -182,7 +182,7 @@ class ProbabilisticPCA(PCA):
         if wanted == "evidence" and shape[0] <= shape[1]:
             raise _few_for_evidence(*shape)
         if wanted == "evidence":
-            return minka(values, found.total) if shape[1] > 1 else 0
+            return minka(values, found.total)
         known = Variances.of(
             values[: shape[1]], rows=found.total, columns=shape[1], total=found.trace / freedom
         )
