@@ -34,6 +34,16 @@ def test_bars_are_shares_of_the_total_and_whiskers_the_certified_interval():
     assert np.allclose([whiskers.lower, whiskers.upper], [(55, 25, 5), (65, 35, 15)])
 
 
+@pytest.mark.parametrize("power", [-1060, 1010])
+def test_bars_are_the_same_in_every_unit(power):
+    tiny, null = np.ldexp(values, power), np.ldexp([2.0, 1.0], power)
+    spread = np.ldexp(0.5, power)
+    assert (
+        panel(tiny, spread, ratio=values / 10, null=null).marks[1:]
+        == (panel(null=np.array([2.0, 1.0])).marks[1:])
+    )
+
+
 def test_dashed_lines_stand_where_shares_are_reached():
     words = [m.words for m in panel().marks if isinstance(m, Text)]
     assert words == ["50 % with 1", "90 % with 2"]

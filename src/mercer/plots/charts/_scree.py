@@ -59,15 +59,18 @@ def scree(
     high, share = m.column("upper", upper), m.column("ratio", ratio)
     m.same_length("a scree panel", values=lam, lower=low, upper=high, ratios=share)
     shown = min(lam.size, _SHOWN)
-    # One factor takes eigenvalues to per cent; a zero spectrum has no per cent to show.
-    unit = 100 * float(share[0] / lam[0]) if lam[0] > 0 else 0.0
+
+    def percent(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A zero spectrum has no per cent to show. The inverse of a subnormal λ_1 is infinite.
+        return 100 * share[0] * (sizes / lam[0]) if lam[0] > 0 else 0 * sizes
+
     marks = _bars(lam[:shown], low, high, 100 * share[:shown], k, (axis, what))
     at = m.floats(np.arange(1.0, shown + 1))
     marks.append(
-        m.Whiskers(at, m.floats(unit * low[:shown]), m.floats(unit * high[:shown]), INK)
+        m.Whiskers(at, m.floats(percent(low[:shown])), m.floats(percent(high[:shown])), INK)
     )
     if null is not None:
-        marks += _noise(null, unit, shown, null_words)
+        marks += _noise(percent(np.asarray(null, dtype=np.float64)), shown, null_words)
     # A number that was chosen says more than a share that was reached.
     if k is None:
         marks += _shares(share, shown, float(np.max(100 * share)))
@@ -108,9 +111,8 @@ def _bars(
     return marks
 
 
-def _noise(null: ArrayLike, unit: float, shown: int, words: str) -> list[m.Mark]:
-    """Return the band or line of noise, in per cent."""
-    given = unit * np.asarray(null, dtype=np.float64)
+def _noise(given: NDArray[np.float64], shown: int, words: str) -> list[m.Mark]:
+    """Return the band or line of noise, which is in per cent."""
     if not np.isfinite(given).all() or given.ndim > 2 or (given.ndim == 2 and len(given) != 2):
         raise InputError(
             "noise in a scree panel is an edge, a quantile per rank, or a band of two",
