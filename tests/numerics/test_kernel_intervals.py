@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from exact_kernels import EXACT, WIDE, clusters, columns, counts, standardised, truth
 from kernel_fits import FORCED
 
@@ -122,3 +123,18 @@ def test_entries_that_are_nearly_zero_cost_nothing():
     )
     assert short.flat <= 8 * EPS
     assert long.own <= 1e3 * EPS
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("dtype", "unit"), [("float32", 0), ("float64", 0), ("float64", -1060)]
+)
+def test_a_given_matrix_is_exact_in_the_type_it_came_in(form, dtype, unit, rng):
+    for weights in (None, np.ones(40), 2.0 ** rng.integers(-20, 20, 40)):
+        x = rng.standard_normal((40, 3)) * [3, 2, 1]
+        k = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=2) / 8)
+        k = np.ldexp(k, unit).astype(dtype)
+        exact, slack = truth(k.astype(WIDE), weights)
+        found = fitted("auto", 3, form(k), weights, kernel="precomputed").certificate_
+        assert np.all(found.lower.astype(WIDE) - slack <= exact[:3])
+        assert np.all(found.upper.astype(WIDE) + slack >= exact[:3])

@@ -189,14 +189,16 @@ def of_matrix(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, KernelFound
 def _side(task: Task, *, wide: bool) -> Side:
     """Return the rows prepared for tiles; `wide` ones are float64, dense others float32.
 
-    A given matrix is widened tile by tile; rows are, so that their products are float64.
+    Rows are widened, so that their products are float64; a given matrix tile by tile, before
+    it is weighted and summed.
     """
     rows, given = task.rows, isinstance(task.kernel, Precomputed)
     if wide and rows.dtype == np.float32 and not given:
         rows = rows.astype(np.float64)
     if not wide and rows.dtype == np.float64 and isinstance(rows, np.ndarray):
         rows = rows.astype(np.float32)
-    return prepare(task.kernel.program(), rows)
+    side = prepare(task.kernel.program(), rows)
+    return dataclasses.replace(side, like=np.empty((0, 0))) if wide and given else side
 
 
 def _tiled(task: Task, path: Path, program: Node, side: Side) -> tuple[KernelTiles, Path]:

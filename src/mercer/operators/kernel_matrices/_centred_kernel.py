@@ -27,6 +27,7 @@ from mercer.operators._operator import Operator
 _TILE_BYTES = 4e6  # of a tile, which stays near the core while it is worked on
 _MIRRORED = 8  # rows of a mirrored tile that a user's function is asked for
 _STRIP = 512  # rows of a tall block that are worked on at once
+_LEAST = 5e-324  # between numbers whose products with EPS are zero
 _WORTH_LANES = 2e6  # entries from which threads pay
 
 Visit = Callable[[int, slice, slice, Array], None]
@@ -114,7 +115,8 @@ class CentredKernel(Operator):
     @property
     def entry_error(self) -> float:
         """A bound on the norm of what float64 arithmetic does to A: entries, and centring."""
-        return 2 * self.shape[0] * EPS * self.sums.largest + self.sums.rounding
+        each = EPS * self.sums.largest + _LEAST
+        return 2 * self.shape[0] * each + self.sums.rounding
 
 
 def share_lost(dtype: Any) -> float:
