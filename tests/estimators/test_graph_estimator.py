@@ -65,6 +65,14 @@ def test_each_piece_has_its_own_axes():
     agree(model.transform(x[:100]), model.embedding_[:100], 1e-10)
 
 
+def test_a_piece_that_cannot_be_extended_is_named():
+    x = np.concatenate([rows(40), rows(6) + 100])  # six rows, each joined to all others
+    model = mercer.LaplacianEigenmaps(neighbours=5, components="each").fit(x)
+    found = warned("6 rows without all coordinates, 1 pieces", model.transform, x)
+    assert np.isnan(found[40:]).all()
+    agree(model.transform(x[:40]), model.embedding_[:40], 1e-10)
+
+
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_few_rows(n):
     model = mercer.LaplacianEigenmaps(1, weights="heat").fit(rows(n))

@@ -452,7 +452,9 @@ class GraphEstimator(Embedding):
 
     def _project(self, source: Source) -> Array:
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
-        return self._extended(dict(vars(self)), source.array).astype(dtype, copy=False)
+        found = self._extended(dict(vars(self)), source.array)
+        _warn_zero(self.pieces_, int(np.sum(np.isnan(found).any(axis=1))))
+        return found.astype(dtype, copy=False)
 
     def _extended(self, state: dict[str, Any], points: Array) -> Array:
         """Return the extension to new points (m, k) by what a fit has found."""
@@ -535,6 +537,17 @@ def _refuse_zero(values: Array) -> None:
             "an axis with eigenvalue 0 cannot be extended to new rows",
             got=f"axis {int(small[0]) + 1}: eigenvalue {values[small[0]]:.1e}",
             fix=f"fit with n_components={int(small[0]) or 1}, or read embedding_",
+        )
+
+
+def _warn_zero(parts: tuple[Piece, ...], rows: int) -> None:
+    lost = sum(bool(np.any(np.abs(part.eigenvalues) < _LEAST)) for part in parts)
+    if lost and rows:
+        warn(
+            "axes with eigenvalue 0 cannot be extended to new rows: coordinates there are NaN",
+            got=f"{rows:,} rows without all coordinates, {lost:,} pieces with such axes",
+            fix="ask for fewer components or take more neighbours, or read embedding_",
+            category=DataWarning,
         )
 
 
