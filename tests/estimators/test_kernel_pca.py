@@ -449,3 +449,18 @@ def test_rows_that_stand_for_the_data():
     few = spread_evenly(5, weights, 3)
     assert len(few) <= 3
     assert not np.isin(few, [0, 3]).any()
+
+
+@pytest.mark.parametrize("rows", [12, 60], ids=["lapack", "primal"])
+@pytest.mark.parametrize("power", [100, -100])
+def test_float32_rows_whose_kernel_is_no_float32(rows, power):
+    """Coordinates are as the square of the rows: 2^200 and 2^-200."""
+    x = np.random.default_rng(0).standard_normal((rows, 4)).astype(np.float32)
+    kernel = Polynomial(degree=2, gamma=1.0, coef0=0.0)
+    there = KernelPCA(2, kernel=kernel).fit_transform(x).astype(np.float64)
+    model = KernelPCA(2, kernel=kernel).fit(np.ldexp(x, power))
+    found = model.transform(np.ldexp(x, power))
+    assert found.dtype == np.float64
+    agree(np.ldexp(found, -2 * power), there, 1e-4)
+    again = model.fit_transform(np.ldexp(x, power))
+    agree(np.ldexp(again, -2 * power), there, 1e-4)

@@ -184,3 +184,19 @@ class FittedKernel:
 # so those behind them that another fit may have left.
 _KEPT = {kind.__metadata__[0]: field for field, kind in FittedKernel.__annotations__.items()}
 _GONE = {"_landmark_model": ("_decoder", "_before"), "_sample": ("_fixed", "_stream")}
+
+
+def type_of(itemsize: int, eigenvalues: Array) -> type[np.floating[Any]]:
+    """Return the type of coordinates, which are as √λ: that of the rows, if it holds them.
+
+    k(x, y) of float32 rows may be a power of them.
+    """
+    size, ends = float(np.max(eigenvalues, initial=0.0)) ** 0.5, np.finfo(np.float32)
+    narrow = itemsize == 4 and (size == 0 or float(ends.tiny) <= size <= float(ends.max))
+    return np.float32 if narrow else np.float64
+
+
+def in_type(found: Array, dtype: type[np.floating[Any]]) -> Array:
+    """Return numbers as `dtype`, or as float64 where some are beyond it."""
+    largest = np.max(np.abs(found), where=np.isfinite(found), initial=0.0)
+    return np.asarray(found, dtype if largest <= float(np.finfo(dtype).max) else np.float64)

@@ -12,7 +12,7 @@ from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators.kernel._axis_choice import quiet_choice
 from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task, captured_share
-from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._fitted_kernel import FittedKernel, in_type, type_of
 from mercer.estimators.kernel._kernel_rows import (
     FIRST_GUESS,
     SETTLING,
@@ -453,17 +453,15 @@ def scaled(
     values = np.maximum(spectrum.values[:k], 0.0)
     alive = values > certificate.zero_level
     signs = found.signs.directions(k)
-    dtype = np.float32 if source.products.itemsize == 4 else np.float64
+    dtype = type_of(source.products.itemsize, values)
     coordinates = found.coordinates
     if coordinates is not None:
-        coordinates = np.asarray(coordinates[:, :k], dtype)
+        coordinates = in_type(coordinates[:, :k], dtype)
     scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
     if found.landmarks is None:
         sample, level = None, found.level[:k]
         rows = seen.frame.kept(seen.rows, source)
-        dual = seen.frame.root * (spectrum.right[:, :k] * scale)
-        if np.max(np.abs(dual), initial=0.0) <= np.finfo(dtype).max:  # 1/√λ may be beyond it
-            dual = np.asarray(dual, dtype)
+        dual = in_type(seen.frame.root * (spectrum.right[:, :k] * scale), dtype)
     else:
         sample = sample or seen.sample()
         rows, dual, level = found.landmarks.dual(k)

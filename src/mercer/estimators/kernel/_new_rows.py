@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._fitted_kernel import FittedKernel, in_type
 from mercer.estimators.kernel._landmark_model import as_dual
 from mercer.estimators.kernel._projection import Projection
 from mercer.kernels import Kernel, Linear, Precomputed
@@ -79,7 +79,7 @@ def projected(fitted: FittedKernel, rows: Array, way: Shortcut | None = None) ->
         found = _over_landmarks(fitted, rows, way)
     else:
         found = _exactly(fitted, rows)
-    return np.asarray(found, fitted.dtype)
+    return in_type(found, fitted.dtype)
 
 
 def _exactly(fitted: FittedKernel, rows: Array) -> Array:
@@ -103,7 +103,7 @@ def _through_features(fitted: FittedKernel, rows: Array) -> Array:
     else:
         few = max(1, _FEATURES // engine.components_.shape[1])
         found = by_blocks(rows, lambda block: engine._project(scan(phi(block))), few)
-    found = found[:, : fitted.components].astype(fitted.dtype, copy=False)
+    found = in_type(found[:, : fitted.components], fitted.dtype)
     short = fitted.components - found.shape[1]
     return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
 

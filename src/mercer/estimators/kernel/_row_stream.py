@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.arrays import Array, stacked
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._fitted_kernel import FittedKernel, type_of
 from mercer.estimators.kernel._kernel_fit import Kept, KernelRequest, SeenRows, cut, scaled
 from mercer.estimators.kernel._landmark_model import (
     LandmarkChoice,
@@ -248,7 +248,7 @@ def modelled(
     fitted = dataclasses.replace(
         scaled(spectrum, found, seen, aligned, gathered.sample),
         n_samples=count,
-        dtype=np.float32 if stream.itemsize == 4 else np.float64,
+        dtype=type_of(stream.itemsize, spectrum.values),
     )
     made = {"plan_": plan, **fitted.attributes(), "_stream": stream}
     return kept | made, spectrum
