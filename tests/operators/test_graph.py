@@ -136,6 +136,7 @@ def test_the_front_of_a_path_is_one_and_of_a_grid_its_side():
     line = scipy.sparse.diags_array([np.ones(29)] * 2, offsets=[1, -1])
     grid = scipy.sparse.csr_array(scipy.sparse.kronsum(line, line))
     assert 15 < band_front(grid) < 45
+    assert band_front(scipy.sparse.csr_array((9, 9))) == 1
 
 
 # Pieces are named by size, isolated points by number.

@@ -279,6 +279,8 @@ def band_front(weights: Any) -> float:
     place = np.empty(n, np.int32)
     place[order] = np.arange(n, dtype=np.int32)
     filled = np.diff(weights.indptr) > 0
+    if not filled.any():
+        return 1.0
     first = np.arange(n, dtype=np.int32)
     first[filled] = np.minimum.reduceat(place[weights.indices], weights.indptr[:-1][filled])
     return max(1.0, float(np.mean(np.maximum(place[filled] - first[filled], 0))))
