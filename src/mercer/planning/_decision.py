@@ -17,6 +17,7 @@ from mercer.planning._problem import BLAS_EACH, Problem, Workers
 from mercer.solvers import Exact
 
 _ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
+_SLOWER = "slower"
 _PREFER = 1.3  # how much slower an exact path may be than an iterative one
 
 
@@ -102,8 +103,12 @@ def plan(problem: Problem) -> Plan:
     if problem.kernel is not None:
         rejected = [(with_choice(path, alone), reason) for path, reason in rejected]
         chosen = with_choice(chosen, alone)
-    others = tuple((threads.sharing(path), reason) for path, reason in rejected)
-    return Plan(problem, threads.sharing(chosen), others, remark)
+    chosen = threads.sharing(chosen)
+    others = [(threads.sharing(path), reason) for path, reason in rejected]
+    for at, (path, reason) in enumerate(others):
+        if reason == _SLOWER and path.seconds < chosen.seconds:
+            others[at] = path, f"{_SLOWER} on one thread"
+    return Plan(problem, chosen, tuple(others), remark)
 
 
 def _with_threads(problem: Problem, threads: int) -> Problem:
@@ -286,7 +291,7 @@ def _reason(path: Path, best: Path, problem: Problem) -> str:
     if path.name == "tiles" and best.name == "stored":
         return "the matrix fits, and is made once"
     if path.seconds > best.seconds:
-        return f"slower, {path.seconds:.2g} s"
+        return _SLOWER
     return "fewer digits for little time" if best.digits == "all" else "not exact"
 
 
