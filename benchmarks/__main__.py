@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import (
     auto_cost,
+    calibration,
     cluster,
     command_line,
     kernel,
@@ -32,6 +33,7 @@ from benchmarks.rivals import RIVALS
 # Those that take a result file and a pattern of cases, and nothing else.
 NAMED: dict[str, Any] = {
     "auto_cost": auto_cost,
+    "calibration": calibration,
     "cluster": cluster,
     "command_line": command_line,
     "kernel": kernel,

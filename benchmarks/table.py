@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import cluster, cluster_model, kernel, missing, scale
+from benchmarks.calibration import page as calibration_page
+from benchmarks.calibration.statement import read_cells
 from benchmarks.cases import GROUPS
 
 FOLDER = Path(__file__).resolve().parent
@@ -77,6 +79,10 @@ def generate(
         text += "\n".join(cluster.section(json.loads((results / "cluster.json").read_text())))
     page.write_text(text)
     written = [page, *_forecasts(results, page.with_name("cluster.md"))]
+    if cells := read_cells(results / "calibration.json"):
+        rates = page.with_name("calibration.md")
+        rates.write_text(calibration_page.page(cells))
+        written.append(rates)
     text = readme.read_text() if readme.exists() else ""
     if BEGIN in text and END in text:
         before, rest = text.split(BEGIN, 1)
