@@ -4,6 +4,7 @@ from mercer import diagnostics as diagnostics
 from mercer import dropin as dropin
 from mercer import errors as errors
 from mercer import kernels as kernels
+from mercer import neural as neural
 from mercer import plots as plots
 from mercer import selection as selection
 from mercer import studies as studies

@@ -23,7 +23,8 @@ how_many impute load multiple_imputation plan progress rotate save scan tune
 """
 PUBLIC = NAMES.split()
 ROOMS = [
-    "diagnostics", "dropin", "errors", "kernels", "plots", "selection", "studies", "testing",
+    "diagnostics", "dropin", "errors", "kernels", "neural", "plots", "selection", "studies",
+    "testing",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from mercer import PCA, KernelPCA, LandmarkFeatures, dropin
 from mercer.errors import NotSupportedError
 from mercer.kernels import (
     RBF,
+    AdditiveChiSquared,
     ArcCosine,
     ChiSquared,
     Constant,
@@ -27,7 +28,9 @@ from mercer.kernels import (
     Log,
     Matern,
     Multiquadric,
+    NegativeChiSquared,
     NegativeDistance,
+    Overlap,
     Periodic,
     PeriodicDistance,
     Polynomial,
@@ -138,6 +141,18 @@ KERNELS = {
     "features of columns": Polynomial(2, gamma=1.0).on([2, 0]) + Linear(),
     "features and a constant": 0.3 * Linear() + Constant(2.0),
     "a line": Polynomial(1, gamma=0.5),
+    "steps": ArcCosine(0),
+    "ramps": ArcCosine(1),
+    "periodic": Periodic(1.0, 7.0),
+    "periodic by column": Periodic((1.0, 2.0, 1.0, 1.0, 1.0), (7.0, 5.0, 3.0, 9.0, 8.0)),
+    "normalised ramps": normalize(ArcCosine(1) + 1.0),
+}
+COUNTS = {
+    "chi squared": ChiSquared(1.0),
+    "additive chi squared": AdditiveChiSquared(),
+    "negative chi squared": NegativeChiSquared(),
+    "intersection": Intersection(),
+    "normalised intersection": normalize(Intersection()),
 }
 
 
@@ -158,6 +173,23 @@ def test_kernels_without_landmarks(name, path):
     """Exact models, and those on explicit features: rows of the fit are there too."""
     model = fitted(KERNELS[name], rows(60))
     compare(model, path, np.concatenate([rows(20, seed=1), rows(3)]))
+
+
+@pytest.mark.parametrize("options", [{}, {"landmarks": 20}])
+@pytest.mark.parametrize("name", COUNTS)
+def test_kernels_of_counts(name, options, path):
+    """A column that is zero in both rows counts as nothing."""
+    counts = np.maximum(np.round(rows(60)), 0.0)
+    model = fitted(COUNTS[name], counts, **options)
+    compare(model, path, np.concatenate([np.maximum(np.round(rows(20, seed=1)), 0.0), counts]))
+
+
+@pytest.mark.parametrize("kernel", [ArcCosine(0), ArcCosine(1), Cosine()], ids=repr)
+def test_rows_along_one_line_and_a_row_of_zeros(kernel, path):
+    """Angles of 0 and of π, where an arcsine has no slope, and no angle at all."""
+    X = rows(40)
+    model = fitted(kernel, X)
+    compare(model, path, np.concatenate([X[:5], -X[:5], 1e-7 * X[:2], np.zeros((1, 5))]))
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "matern 1.5", "rational quadratic"])
@@ -238,10 +270,7 @@ def test_the_file_is_what_it_says(path):
 
 
 REFUSED = {
-    "chi squared": (ChiSquared(1.0), "no form in ONNX"),
-    "arc cosine": (ArcCosine(), "no form in ONNX"),
-    "periodic": (Periodic(1.0), "no form in ONNX"),
-    "intersection": (Intersection(), "no form in ONNX"),
+    "overlap": (Overlap(), "no form in ONNX"),
     "mapped": (mapped(RBF(1.0), abs), "no form in ONNX"),
     "warp": (warp(RBF(3.0), lambda x: np.ones(len(x))), "no form in ONNX"),
     "function": (lambda x, y: RBF(3.0)(x, y), "no form in ONNX"),

@@ -18,13 +18,16 @@ from mercer.arrays import (
     Apply,
     Array,
     ConstantNode,
+    Ends,
     Join,
     Measure,
     Node,
     Through,
     Unit,
     diagonal,
+    not_zero,
     prepare,
+    row_norms,
     unit_rows,
 )
 from mercer.errors import InputError, MissingExtraError, NotSupportedError
@@ -34,7 +37,8 @@ from mercer.estimators.kernel._row_samples import dense
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._parameters import check_fitted
-from mercer.kernels import Kernel, Selection
+from mercer.kernels import Selection
+from mercer.kernels.families._stationary import _Circles
 from mercer.kernels.maps._feature_maps import (
     Chosen,
     Identity,
@@ -104,24 +108,32 @@ class OnnxGraph:
         """Return some columns of the rows."""
         return self.add("Gather", rows, np.asarray(columns, np.int64), axis=1)
 
-    def compared(self, rows: str, others: Array, *, squared: bool) -> str:
-        """Return Σ(x-y)² or Σ|x-y| to relative accuracy, (N, m): column by column.
+    def compared(self, rows: str, others: Array, how: str) -> str:
+        """Return a sum over columns of a function of two numbers, (N, m): column by column.
 
         A difference of all rows at once would take N·m·p numbers, a scan takes N·m.
+
+        Parameters
+        ----------
+        rows : str
+            The tensor of rows x, (N, p).
+        others : ndarray of shape (m, p)
+            The rows y.
+        how : str
+            A key of `_OF_TWO`.
         """
         helper, double = self.onnx.helper, self.onnx.TensorProto.DOUBLE
         count = self.add("Gather", self.add("Shape", rows), self.whole(0))
         shape = self.add("Concat", count, self.whole(len(others)), axis=0)
         zero = self.onnx.numpy_helper.from_array(np.zeros(1))
         start = self.add("ConstantOfShape", shape, value=zero)
-        last = ("Mul", ["apart", "apart"]) if squared else ("Abs", ["apart"])
+        made = [
+            ("Unsqueeze", "x second", "down"),
+            *_OF_TWO[how],
+            ("Add", "before part", "after"),
+        ]
         body = helper.make_graph(
-            [
-                helper.make_node("Unsqueeze", ["x", "second"], ["down"]),
-                helper.make_node("Sub", ["down", "y"], ["apart"]),
-                helper.make_node(*last, ["part"]),
-                helper.make_node("Add", ["before", "part"], ["after"]),
-            ],
+            [helper.make_node(name, given.split(), [result]) for name, given, result in made],
             "one column",
             [
                 helper.make_tensor_value_info("before", double, ["N", len(others)]),
@@ -129,13 +141,35 @@ class OnnxGraph:
                 helper.make_tensor_value_info("y", double, [len(others)]),
             ],
             [helper.make_tensor_value_info("after", double, ["N", len(others)])],
-            [self.onnx.numpy_helper.from_array(self.whole(1), "second")],
+            [
+                self.onnx.numpy_helper.from_array(self.whole(1), "second"),
+                *(self.onnx.numpy_helper.from_array(np.array(v), n) for n, v in _NUMBERS),
+            ],
         )
         turned = self.add("Transpose", rows, perm=[1, 0])
         return self.add("Scan", start, turned, others.T, body=body, num_scan_inputs=2)
 
+    def arcsine(self, values: str) -> str:
+        """Return asin of numbers between 0 and √½.
+
+        onnxruntime has it for float32 alone; two steps of Newton's method make it float64.
+        """
+        proto = self.onnx.TensorProto
+        single = self.add("Asin", self.add("Cast", values, to=proto.FLOAT))
+        found = self.add("Cast", single, to=proto.DOUBLE)
+        for _ in range(2):
+            off = self.add("Sub", self.add("Sin", found), values)
+            found = self.add("Sub", found, self.add("Div", off, self.add("Cos", found)))
+        return found
+
     def model(self, result: str, shape: tuple[int, int], single: bool, about: Any) -> Any:
         """Return the finished model, X in and Z out, checked by the library."""
+        if self.nbytes > _MOST:
+            raise NotSupportedError(
+                "an ONNX graph holds at most 2 GB",
+                got=f"{self.nbytes:,} bytes of rows and axes",
+                fix="fit with `landmarks`, so that fewer rows are kept",
+            )
         helper, proto = self.onnx.helper, self.onnx.TensorProto
         outside = proto.FLOAT if single else proto.DOUBLE
         self.nodes.append(helper.make_node("Cast", [result], ["Z"], to=outside))
@@ -214,39 +248,54 @@ def _monomials(graph: OnnxGraph, features: Monomials, rows: str, p: int) -> str:
     return graph.times(found, roots[None, :])
 
 
-KNOWN = (
-    "Linear, Polynomial, RBF, Matern, Laplacian, RationalQuadratic, PowerExponential, "
-    "NegativeDistance, Multiquadric, Log, Sigmoid, Cosine, and what is made of them by +, *, "
-    "**, exp, normalize and on"
-)
+KNOWN = "all kernels of products, distances and counts, and what is made of them by +, *, **"
+_NUMBERS = (("none", 0.0), ("one", 1.0), ("two", 2.0))  # that the functions below take
+_APART = [("Sub", "down y", "apart")]
+_BOTH = [
+    ("Add", "down y", "both"), ("Greater", "both none", "alive"),
+    ("Where", "alive both one", "safe"),
+]  # fmt: skip
+# Functions of one column of two rows, as operations on "down" (N, 1) and "y" (m,).
+_OF_TWO: dict[str, list[tuple[str, str, str]]] = {
+    "sqdist": [*_APART, ("Mul", "apart apart", "part")],
+    "l1": [*_APART, ("Abs", "apart", "part")],
+    "minsum": [("Min", "down y", "part")],
+    "chi2": [*_APART, *_BOTH, ("Mul", "apart apart", "square"), ("Div", "square safe", "part")],
+    "chi2sum": [
+        *_BOTH, ("Mul", "down y", "product"), ("Mul", "product two", "twice"),
+        ("Div", "twice safe", "part"),
+    ],
+}  # fmt: skip
 # Largest (‖x‖ + ‖y‖)² in lengthscales at which a squared distance is one product: its error
 # is then below 1e-12. Beyond that, and for distances themselves, columns are compared.
 _NEAR = 1000.0
 
 
-def kernel_values(graph: OnnxGraph, kernel: Kernel, rows: str, others: Array) -> str:
+def kernel_values(graph: OnnxGraph, program: Node, rows: str, others: Array, named: str) -> str:
     """Return k(x, y) (N, m) for the rows of a graph and fixed rows (m, p).
 
     Parameters
     ----------
     graph : OnnxGraph
         To which the operations are added.
-    kernel : Kernel
-        With numbers for parameters. Kernels with functions are refused, and so are those on
-        measures that ONNX has no operation for.
+    program : Node
+        The tile program of k. Kernels with functions of the user's are refused, and so are
+        those that count equal columns.
     rows : str
         The tensor of rows x.
     others : ndarray of shape (m, p)
         The rows y, float64.
+    named : str
+        The kernel as an error names it.
     """
-    return _Tile(graph, kernel).values(kernel.program(), rows, others)
+    return _Tile(graph, named).values(program, rows, others)
 
 
 class _Tile:
     """Walks a program; every method returns the name of a tensor."""
 
-    def __init__(self, graph: OnnxGraph, kernel: Kernel) -> None:
-        self.graph, self.kernel = graph, kernel
+    def __init__(self, graph: OnnxGraph, named: str) -> None:
+        self.graph, self.named = graph, named
 
     def values(self, node: Node, rows: str, others: Array) -> str:
         """Return the node for all pairs of rows and others, (N, m) or a number."""
@@ -256,20 +305,40 @@ class _Tile:
             return self.values(node.argument, *self._through(node.psi, rows, others))
         if isinstance(node, Unit):
             return self._unit(node, rows, others)
+        if isinstance(node, Ends):
+            mine, theirs = self._end(node, rows), np.asarray(node.g(others), np.float64)
+            inner = self.values(node.argument, rows, others)
+            return self.graph.add("Mul", self.graph.times(inner, theirs[None, :]), mine)
         return self._step(node, lambda inner: self.values(inner, rows, others))
+
+    def _end(self, node: Ends, rows: str) -> str:
+        """Return g(x) of the functions of the house, (N, 1)."""
+        if node.g is row_norms:
+            return self.graph.add("Sqrt", self.graph.squares(rows))
+        if node.g is not not_zero:
+            raise self._refusal(node.g)
+        alive = self.graph.add("Greater", self.graph.squares(rows), 0.0)
+        return self.graph.add("Cast", alive, to=self.graph.onnx.TensorProto.DOUBLE)
 
     def diagonal(self, node: Node, rows: str) -> str:
         """Return the node for every row with itself, (N, 1) or a number."""
         if isinstance(node, Measure):
-            if node.kind != "dot":
-                return self.graph.constant(np.zeros((1, 1)))
-            return self.graph.squares(self._scaled(node, rows))
+            if node.kind == "dot":
+                return self.graph.squares(self._scaled(node, rows))
+            if node.kind in ("chi2sum", "minsum"):
+                seen = self._scaled(node, rows)
+                return self.graph.add("ReduceSum", seen, self.graph.whole(1), keepdims=1)
+            return self.graph.constant(np.zeros((1, 1)))
         if isinstance(node, Through):
             few = self._through(node.psi, rows, np.zeros((0, 0)))[0]
             return self.diagonal(node.argument, few)
         if isinstance(node, Unit):
             own = self.diagonal(node.argument, rows)
             return self._over(own, own)
+        if isinstance(node, Ends):
+            mine = self._end(node, rows)
+            own = self.diagonal(node.argument, rows)
+            return self.graph.add("Mul", self.graph.add("Mul", mine, mine), own)
         return self._step(node, lambda inner: self.diagonal(inner, rows))
 
     def _step(self, node: Node, inner: Any) -> str:
@@ -293,6 +362,10 @@ class _Tile:
         scale = 1.0 if node.scale is None else np.asarray(node.scale, np.float64)
         if node.kind == "dot":
             return graph.add("MatMul", self._scaled(node, rows), (fixed * scale).T)
+        if node.kind == "angle":
+            return self._angle(rows, fixed)
+        if node.kind in ("chi2", "chi2sum", "minsum"):
+            return graph.compared(self._scaled(node, rows), fixed * scale, node.kind)
         if node.kind not in ("sqdist", "dist", "l1"):
             raise self._refusal(node)
         # Distances do not change with the origin, and far from it they would lose digits.
@@ -300,14 +373,20 @@ class _Tile:
         fixed = (fixed - origin) * scale
         about = self._scaled(node, rows, origin)
         if node.kind == "l1":
-            return graph.compared(about, fixed, squared=False)
+            return graph.compared(about, fixed, "l1")
         reach = 4 * float(np.max(np.sum(fixed**2, axis=1), initial=0.0))
         if node.kind == "sqdist" and reach <= _NEAR:
             product = graph.add("MatMul", about, -2 * fixed.T)
             both = graph.add("Add", graph.squares(about), np.sum(fixed**2, axis=1)[None, :])
             return graph.add("Max", graph.add("Add", both, product), 0.0)
-        squared = graph.compared(about, fixed, squared=True)
+        squared = graph.compared(about, fixed, "sqdist")
         return squared if node.kind == "sqdist" else graph.add("Sqrt", squared)
+
+    def _angle(self, rows: str, others: Array) -> str:
+        """Return the angle between rows of length one, from the nearer end."""
+        graph = self.graph
+        near, far = (graph.compared(rows, sign * others, "sqdist") for sign in (1.0, -1.0))
+        return _turned(graph, graph.times(near, 0.25), graph.times(far, 0.25))
 
     def _scaled(self, node: Measure, rows: str, origin: Array | None = None) -> str:
         graph = self.graph
@@ -319,10 +398,19 @@ class _Tile:
         if isinstance(psi, Selection):
             few = others[:, list(psi.columns)] if len(others) else others
             return self.graph.columns(rows, psi.columns), few
+        if isinstance(psi, _Circles):
+            return self._circles(psi, rows), np.asarray(psi(others)) if len(others) else others
         if psi is not unit_rows:
             raise self._refusal(psi)
         norms = self.graph.add("Sqrt", self.graph.squares(rows))
         return self._over(rows, norms), np.asarray(unit_rows(others))
+
+    def _circles(self, psi: _Circles, rows: str) -> str:
+        """Return (cos 2πx/T, sin 2πx/T); whole turns are taken out first, exactly."""
+        graph, period = self.graph, np.atleast_1d(np.asarray(psi.period, np.float64))
+        over = graph.add("Mod", rows, period, fmod=1)
+        angle = graph.times(graph.add("Div", over, period), 2 * np.pi)
+        return graph.add("Concat", graph.add("Cos", angle), graph.add("Sin", angle), axis=1)
 
     def _unit(self, node: Unit, rows: str, others: Array) -> str:
         """k(x, y)/√(k(x, x)·k(y, y)), and 0 where one of them is 0."""
@@ -342,7 +430,7 @@ class _Tile:
     def _refusal(self, part: Any) -> NotSupportedError:
         return NotSupportedError(
             "this kernel has no form in ONNX",
-            got=f"{self.kernel!r}, of which {getattr(part, '__name__', None) or part!r}",
+            got=f"{self.named}, of which {getattr(part, '__name__', None) or part!r}",
             fix=f"known are {KNOWN}",
         )
 
@@ -350,6 +438,24 @@ class _Tile:
 def _affine(graph: OnnxGraph, t: str, a: float, b: float) -> str:
     t = t if a == 1 else graph.times(t, a)
     return t if b == 0 else graph.add("Add", t, b)
+
+
+def _turned(graph: OnnxGraph, near: str, far: str) -> str:
+    """Return the angle whose half has the squared sine `near` and the squared cosine `far`."""
+    first = graph.add("Not", graph.add("Greater", near, far))
+    less = graph.add("Max", graph.add("Min", near, far), 0.0)
+    angle = graph.times(graph.arcsine(graph.add("Sqrt", less)), 2.0)
+    return graph.add("Where", first, angle, graph.add("Sub", np.pi, angle))
+
+
+def _arc(graph: OnnxGraph, t: str) -> str:
+    """(sin θ + (π - θ)·cos θ)/π for t = cos θ."""
+    t = graph.add("Max", graph.add("Min", t, 1.0), -1.0)
+    down, up = graph.add("Sub", 1.0, t), graph.add("Add", t, 1.0)
+    angle = _turned(graph, graph.times(down, 0.5), graph.times(up, 0.5))
+    sine = graph.add("Sqrt", graph.add("Mul", down, up))
+    rest = graph.add("Mul", graph.add("Sub", np.pi, angle), t)
+    return graph.times(graph.add("Add", sine, rest), 1 / np.pi)
 
 
 def _squared_sine(graph: OnnxGraph, t: str) -> str:
@@ -370,6 +476,7 @@ def _decay(graph: OnnxGraph, t: str, *coefficients: float) -> str:
 
 _STEPS: dict[str, Any] = {
     "affine": _affine,
+    "arc": _arc,
     "decay": _decay,
     "exp": lambda graph, t: graph.add("Exp", t),
     "log1p": lambda graph, t: graph.add("Log", graph.add("Add", t, 1.0)),
@@ -400,29 +507,46 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
     dtype : {"float32", "float64"} or None
         Type of X and Z; None is that of the rows of the fit.
     """
-    onnx = _library()
+    onnx = onnx_library()
+
+    def make(single: bool) -> Any:
+        return _graph_of(onnx, model, single)
+
+    own = None
+    if dtype is None:
+        _part_of(model)
+        check_fitted(model)
+        own = model.components_.dtype if isinstance(model, PCA) else model._dtype
+    written(path, make, dtype if own is None else np.dtype(own))
+
+
+def written(path: str | os.PathLike[str], make: Callable[[bool], Any], dtype: Any) -> None:
+    """Write the graph that `make(single)` gives, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    make : function
+        Gives the model; `single` says that X and Z are float32.
+    dtype : {"float32", "float64"}
+        Type of X and Z.
+    """
     target = path_of(path).resolve()
     refuse_table(target)
     with naming(target):
-        made = _graph_of(onnx, model, dtype)
+        made = make(_single(dtype))
         with replacing(target) as descriptor:
             write_all(descriptor, made.SerializeToString())
 
 
-def _graph_of(onnx: Any, model: Any, dtype: Any) -> Any:
+def _graph_of(onnx: Any, model: Any, single: bool) -> Any:
     """Return the graph of a fitted model, ready to be written."""
     write_part = _part_of(model)
     check_fitted(model)
     _refuse_nothing(model)
-    single = _single(model, dtype)
     graph = OnnxGraph(onnx)
     result = write_part(graph, model, graph.add("Cast", "X", to=onnx.TensorProto.DOUBLE))
-    if graph.nbytes > _MOST:
-        raise NotSupportedError(
-            "an ONNX graph holds at most 2 GB",
-            got=f"{graph.nbytes:,} bytes of rows and axes",
-            fix="fit with `landmarks`, so that fewer rows are kept",
-        )
     shape = int(model.n_features_in_), int(model._n_features_out)
     return graph.model(result, shape, single, _about(model))
 
@@ -440,7 +564,8 @@ def _part_of(model: Any) -> Callable[[OnnxGraph, Any, str], str]:
     )
 
 
-def _library() -> Any:
+def onnx_library() -> Any:
+    """Return onnx, or say which extra brings it."""
     try:
         import onnx
     except ImportError:
@@ -467,11 +592,8 @@ def _refuse_nothing(model: Any) -> None:
         )
 
 
-def _single(model: Any, dtype: Any) -> bool:
+def _single(dtype: Any) -> bool:
     """Tell whether X and Z are float32."""
-    if dtype is None:
-        own = model.components_.dtype if isinstance(model, PCA) else model._dtype
-        return bool(np.dtype(own) == np.float32)
     if str(dtype) not in ("float32", "float64") and dtype not in (np.float32, np.float64):
         raise InputError(
             "`dtype` is the type of the rows that the graph takes",
@@ -544,6 +666,10 @@ def _curved(graph: OnnxGraph, model: KernelPCA, rows: str) -> str:
             got=f"{fitted.own!r}",
             fix="fit with a kernel on rows",
         )
-    values = kernel_values(graph, projection.kernel, rows, dense(projection.rows))
+    program, others = (
+        projection.kernel.program(),
+        np.asarray(dense(projection.rows), np.float64),
+    )
+    values = kernel_values(graph, program, rows, others, f"{projection.kernel!r}")
     found = graph.add("MatMul", values, np.asarray(projection.dual, np.float64))
     return graph.add("Sub", found, np.asarray(fitted.level, np.float64))
