@@ -29,7 +29,9 @@ def found(tmp_path, X, method="pca", k="2", **asked):
     frame = pl.DataFrame({f"c{i}": X[:, i] for i in range(X.shape[1])})
     frame.write_parquet(tmp_path / "x.parquet")
     model = built(method, components=k)
-    have = ready(Voice(quiet=True), str(tmp_path / "x.parquet"), Asked(**asked), method, model)
+    have = ready(
+        Voice(quiet=True), str(tmp_path / "x.parquet"), Asked(**asked), method, lambda _: model
+    )
     done = fitted(Voice(quiet=True), have)
     return done, judged(done.model, done.made)
 

@@ -18,18 +18,13 @@ from click.testing import CliRunner
 from tests.cli.typed import command, ok
 
 import mercer
-from mercer.cli._options import asked_for, scales_of
+from mercer.analysis import adapted, assumptions, held_whole, scales_of
+from mercer.cli._options import asked_for
 from mercer.cli._usage import UsageError
 from mercer.cli._voice import Voice
 from mercer.cli.app import commands
-from mercer.cli.fitting._fit_stages import (
-    assumptions,
-    fitted,
-    held_whole,
-    ready,
-    stages_of,
-)
-from mercer.cli.fitting._new_estimator import adapted, built, components_from
+from mercer.cli.fitting._fit_stages import fitted, ready, stages_of
+from mercer.cli.fitting._new_estimator import built, components_from
 from mercer.errors import BudgetError, InputError
 from mercer.methods import COMMANDS
 from mercer.sources import ArrayBlocks, DenseSource, scan
@@ -63,9 +58,9 @@ def numbers(table):
 
 def test_one_command_and_no_option_says_what_it_assumed():
     done = ok(run(PENGUINS))
-    assert "8 of 1,720 cells are missing" in done.stderr
+    assert "2 of 344 rows hold nothing in the columns analysed" in done.stderr
     assert "standardised" in done.stderr
-    assert "plan: 344 x 5" in done.stderr
+    assert "plan: 342 x 4" in done.stderr
     assert "certified ±" in done.stdout
     assert "beyond noise" in done.stdout
     assert "PC1 weighs most: flipper_length_mm" in done.stdout
@@ -194,7 +189,9 @@ def test_checkpoints_are_kept_by_methods_that_have_them(table, tmp_path, rows_of
     refused = run(*words, "--method", "kernel-pca")
     assert refused.exit_code == 3
     assert "no checkpoint" in refused.stderr
-    have = ready(Voice(quiet=True), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
+    have = ready(
+        Voice(quiet=True), rows_of_three, Asked(), "kernel-pca", lambda _: mercer.KernelPCA(2)
+    )
     with pytest.raises(InputError, match="keeps no checkpoint"):
         fitted(Voice(quiet=True), have, str(tmp_path / "c"))
 
@@ -257,7 +254,7 @@ def rows_of_three(tmp_path):
 
 
 def test_assumptions_are_said_before_the_work(rows_of_three, capsys, monkeypatch):
-    have = ready(Voice(), rows_of_three, Asked(), "pca", built("pca", components="2"))
+    have = ready(Voice(), rows_of_three, Asked(), "pca", lambda m: built(m, components="2"))
     said = capsys.readouterr().err
     assert all(line in said for line in have.said)
     assert said.index(have.said[-1]) < said.index("plan: 70 x 3")
@@ -268,11 +265,11 @@ def test_assumptions_are_said_before_the_work(rows_of_three, capsys, monkeypatch
     assert done.names == ("a", "b", "c")
     assert set(done.seconds) == {"look", "fit"}
     monkeypatch.setattr("mercer.tables._table_reading.HELD", 10)
-    have = ready(Voice(), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
+    have = ready(Voice(), rows_of_three, Asked(), "kernel-pca", lambda _: mercer.KernelPCA(2))
     assert isinstance(have.made.rows, pl.DataFrame)
     assert have.plan.chosen.name == "eigen" or have.plan.chosen.bytes > 0
-    monkeypatch.setattr("mercer.cli.fitting._fit_stages._HELD", 10)
-    have = ready(Voice(), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
+    monkeypatch.setattr("mercer.analysis._ready_rows._HELD", 10)
+    have = ready(Voice(), rows_of_three, Asked(), "kernel-pca", lambda _: mercer.KernelPCA(2))
     assert have.plan is None
     assert "read once" in capsys.readouterr().err
 
@@ -350,7 +347,10 @@ def test_what_a_method_does_not_take_is_wrong_usage(method, given, what, got):
 
 
 def bare(standardize=False, missing="raise"):
-    return types.SimpleNamespace(groups=None, standardize=standardize, missing=missing)
+    recipe = types.SimpleNamespace(table="numbers")
+    return types.SimpleNamespace(
+        groups=None, standardize=standardize, missing=missing, recipe=recipe
+    )
 
 
 @pytest.mark.parametrize(("method", "way"), [("robust-pca", "em"), ("kernel-pca", "ppca")])

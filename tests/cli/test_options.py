@@ -42,7 +42,7 @@ def test_options_have_defaults_that_say_nothing():
     assert asked_from(given("--no-header")).reading == {"header": False}
     found = given(decorate=method_options)
     assert found == {
-        "method": "pca", "components": "auto", "kernel": None, "tol": None, "memory": None,
+        "method": "auto", "components": "auto", "kernel": None, "tol": None, "memory": None,
         "time": None, "seed": 0, "settings": (),
     }  # fmt: skip
 
@@ -212,7 +212,7 @@ def test_an_interrupted_fit_names_its_checkpoint(table, tmp_path, monkeypatch, c
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mercer.cli.fitting._fit_stages.fitted", stopped)
-    options = {"method": "pca", "components": "2"}
+    options = {"method": "auto", "components": "2"}
     with pytest.raises(KeyboardInterrupt):
         _job.run(Voice(), table, Asked(), options, {**WANTED, "checkpoint": str(kept)})
     assert f"kept in {kept}" in capsys.readouterr().err

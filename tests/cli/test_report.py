@@ -40,7 +40,10 @@ def test_the_page_is_there_and_its_path_is_last(table, tmp_path):
     assert "<title>Mine</title>" in text
     values = np.linalg.eigvalsh(np.cov(np.round(X, 6).T))[::-1]
     share = f"{100 * values[0] / values.sum():.1f} %"
-    assert done.stdout.startswith("1 component carries more than noise, and " + share)
+    account, first = done.stdout.splitlines()[:2]
+    assert first.startswith("1 component carries more than noise, and " + share)
+    assert account.startswith("table.csv: 4 columns of numbers: principal components (PCA)")
+    assert account in html.unescape(text)
     assert share in text
     assert "2 groups of group" in text
 
@@ -105,7 +108,7 @@ def test_names_that_break_other_pages(tmp_path):
     lines = [f"g,{evil},b,c", *(f"{evil}{i % 2},{a},{b},{c}" for i, (a, b, c) in enumerate(X))]
     path = tmp_path / "a'b<b>.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    ok(run(path, "-o", tmp_path / "p.html", "--color", "g", "-k", "2"))
+    ok(run(path, "-o", tmp_path / "p.html", "--color", "g", "-k", "2", "--standardize", "no"))
     text = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "alert(1)" in text
     assert not re.findall(r"<script>alert|<b>", text)
@@ -149,7 +152,7 @@ def test_the_code_on_the_page_fits_the_same_model(tmp_path):
     path.write_text("\n".join(rows), encoding="utf-8")
     done = ok(run(path, "-o", page, "--color", "kind", "--sup", "d", "--force"))
     assert "the 2 groups of kind" in done.stdout.lower()  # missing labels are no group
-    assert "Read with care: year has few values" in done.stdout
+    assert "Left out: year (tells when (year))." in done.stdout
     text = html.unescape(page.read_text(encoding="utf-8"))
     assert "Supplementary columns" in text
     code = re.search(r"in Python</h3><pre><code>(.*?)</code>", text, re.DOTALL)[1]

@@ -1,4 +1,4 @@
-"""What is done about missing cells: up to 5 % unasked, and always said."""
+"""What is done about missing cells unasked, and that it is always said."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from pieces import Pieces
 from mercer.errors import InputError
 from mercer.tables._table_gaps import (
     gaps_of,
+    lacking_columns,
     left_out,
     numbered,
     refuse_missing,
@@ -34,8 +35,13 @@ def test_what_is_done_unasked():
     ten = table(*((row, 2) for row in range(10)))
     assert settled("auto", ten, NAMES, "t", True).missing == "em"
     eleven = table(*((row, 2) for row in range(11)))
-    with pytest.raises(InputError, match="more than 5 %"):
-        settled("auto", eleven, NAMES, "t", True)
+    found = settled("auto", eleven, NAMES, "t", True)
+    assert found.missing == "em"
+    assert "too large" in found.said[0]
+    assert lacking_columns("auto", eleven, True).tolist() == []
+    most = table(*((row, 2) for row in range(30)))
+    assert lacking_columns("auto", most, True).tolist() == [2]
+    assert lacking_columns("em", most, True).tolist() == []
     assert (
         settled("auto", table((0, 0)), NAMES, "t", True)
         .said[0]

@@ -1,5 +1,6 @@
 """From a table as people have it to rows that can be fitted."""
 
+import dataclasses
 import datetime as dt
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from mercer.errors import BudgetError, InputError
 from mercer.sources import ArrayBlocks, BlockSource, DenseSource
 from mercer.tables import Asked, Column, Recipe, in_memory, look, prepared, prepared_again
 from mercer.tables.preparing._prepared_rows import pixels_of
+from mercer.tables.preparing._shared_units import parts_of_a_whole, shared_unit
 from mercer.tables.preparing._table_scales import (
     deviations_of,
     deviations_walked,
@@ -70,8 +72,8 @@ def test_penguins_lose_two_empty_rows():
     assert made.said == (
         "2 of 344 rows hold nothing in the columns analysed and are left out:"
         " rows 4, 272 (counted from 1)",
-        "columns differ in scale: sd of body_mass_g 802, of bill_depth_mm 1.97: standardised"
-        " (--standardize no to keep units)",
+        "nothing says that columns share a unit (sd of bill_depth_mm 1.97, of body_mass_g 802):"
+        " standardised (--standardize no to keep units)",
     )
     assert sorted(set(range(344)) - set(made.kept.tolist())) == [3, 271]
     assert made.labels("species").shape == (342,)
@@ -136,13 +138,15 @@ def test_methods_that_cannot_fill_and_tables_encoded_twice(tmp_path):
     made = prepared(look(written(mixed(), tmp_path, "csv"), ASKED["encoded"]))
     path = tmp_path / "encoded.csv"
     made.rows.fill_nan(None).write_csv(path, null_value="NA")
-    again = prepared(look(path, ASKED["encoded"]))
+    # Columns of 0 and 1 that were made of categories are analysed where they are named.
+    every = dataclasses.replace(ASKED["encoded"], columns=("x*", "n", "when", "colour=*"))
+    again = prepared(look(path, every))
     assert again.recipe.names == made.recipe.names
     assert np.array_equal(rows_of(again), rows_of(made), equal_nan=True)
-    seen = look(PENGUINS)
+    seen = look(PENGUINS, Asked(columns=(*BODY, "year")))
     with pytest.raises(InputError, match="does not fill"):
         prepared(seen, fills=False)
-    assert prepared(look(PENGUINS, Asked(missing="rows")), fills=False).shape == (342, 5)
+    assert prepared(look(PENGUINS, Asked(missing="rows")), fills=False).shape == (342, 4)
     assert prepared(look(PENGUINS, Asked(columns=BODY)), fills=False).shape == (342, 4)
 
 
@@ -193,7 +197,7 @@ def test_files_without_names(tmp_path):
     assert made.labels() is None
     assert made.recipe.names == ("0", "1", "2")
     assert made.said == (made.said[0],)
-    assert "share a scale" in made.said[0]
+    assert "share a unit" in made.said[0]
     X = np.random.default_rng(0).normal(size=(6, 3))
     X[:, 0] = np.arange(6)
     np.save(tmp_path / "a.npy", X)
@@ -203,13 +207,16 @@ def test_files_without_names(tmp_path):
 
 
 BAD = {
-    "many gaps": (Asked(), "x,y\n" + "1,\n2,\n3,4\n5,7\n", "more than 5 %"),
     "not one gap": (Asked(missing="error"), "x,y\n1,2\n3,\n4,9\n", "cells are missing"),
     "no row left": (Asked(missing="rows"), "x,y\n1,\n,2\n3,4\n", "too few rows"),
     "no column left": (Asked(missing="columns"), "x,y\n1,\n,2\n3,4\n", "too few columns"),
     "negative weight": (Asked(weights="w"), "x,w\n1,2\n3,-1\n4,1\n", "--weights"),
     "text for weights": (Asked(weights="w"), "x,w\n1,a\n3,b\n4,a\n", "--weights"),
-    "dates refused": (Asked(dates="error"), "x,d\n1,2020-01-01\n2,2020-01-03\n", "--dates"),
+    "dates refused": (
+        Asked(dates="error"),
+        "x,d\n1,2020-01-01\n2,2020-01-03\n",
+        "--dates",
+    ),
     "text refused": (Asked(categorical="error"), "x,t\n1,a\n2,a\n4,b\n", "--categorical"),
 }
 
@@ -276,16 +283,17 @@ def test_rows_that_do_not_count_have_no_say_in_the_scale(why, held, tmp_path, mo
         monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
     X = np.random.default_rng(5).normal(size=(60, 3))
     X[:10, 0] *= 1e5
-    frame = pl.DataFrame(X, schema=["a", "b", "c"])
+    frame = pl.DataFrame(X, schema=["a_mm", "b_mm", "c_mm"])
     asked = Asked(missing="rows")
     if why == "weight 0":
         frame = frame.with_columns(w=pl.Series([0] * 10 + [2] * 50))
         asked = Asked(weights="w")
     else:
-        frame = frame.with_columns(b=pl.Series([None] * 10 + X[10:, 1].tolist()))
+        frame = frame.with_columns(b_mm=pl.Series([None] * 10 + X[10:, 1].tolist()))
     made = prepared(look(written(frame, tmp_path, "csv"), asked))
     assert made.standardize is False
-    assert any(line.startswith("columns share a scale") for line in made.said)
+    line = next(line for line in made.said if line.startswith("columns share a unit"))
+    assert float(line.partition(" to ")[2].partition(")")[0]) < 2  # sd of the rows that count
 
 
 X = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 50.0, 1e4]
@@ -337,28 +345,62 @@ def test_constant_columns_and_rows_in_memory():
         in_memory(source, RECIPE, 100.0)
 
 
-# One scale or several: ten times is still one; constants do not count.
+# One unit or several: the columns say so, or are standardised.
 
 
 @pytest.mark.parametrize(
-    ("deviations", "divided"),
+    ("names", "shared"),
     [
-        ([1.0, 10.0], False),
-        ([1.0, 10.0 * (1 + 1e-12)], False),
-        ([1.0, 10.01], True),
-        ([0.0, 5.0, 6.0], False),
-        ([0.0, 5.0, 600.0], True),
-        ([3.0], False),
-        ([0.0, 0.0], False),
-        ([None, 1.0, 2.0], False),
-        ([None], False),
-        ([np.nan, 1.0, 99.0], True),
-        ([1e-300, 1e300], True),
+        (["bill_length_mm", "bill_depth_mm"], "mm"),
+        (["sepal length (cm)", "petal width (cm)"], "cm"),
+        (["length (cm)", "weight (g)"], ""),
+        (["temp_max", "temp_min"], "temp"),
+        (["temp_max", "temp_min", "wind"], ""),
+        (["Jan", "Feb", "Mar", "Apr"], "month by month"),
+        (["1999", "2000", "2001"], "measured again"),
+        (["q1", "q2", "q3"], "measured again"),
+        (["x1", "x2", "x3"], "measured again"),
+        (["mpg", "hp", "wt"], ""),
+        (["height", "weight"], ""),
     ],
 )
-def test_the_rule_of_ten(deviations, divided):
+def test_columns_that_share_a_unit_say_so(names, shared):
+    columns = [
+        Column(name, "number", "active", low=0.0, high=9.0, deviation=2.0) for name in names
+    ]
+    assert shared in shared_unit(columns)
+    assert bool(shared) == bool(shared_unit(columns))
+    wide = [dataclasses.replace(one, deviation=2.0 * 50**i) for i, one in enumerate(columns)]
+    if names[0] == "x1":  # so is any column without a name of its own
+        assert not shared_unit(wide)
+
+
+def test_answers_and_parts_share_a_unit():
+    ends = [("open", 1.0, 5.0), ("kind", 1.0, 5.0), ("calm", 1.0, 5.0)]
+    asked = [Column(n, "integer", "active", low=low, high=high) for n, low, high in ends]
+    assert "1 to 5" in shared_unit(asked)
+    assert not shared_unit([*asked, Column("age", "integer", "active", low=18.0, high=90.0)])
+    parts = np.random.default_rng(0).dirichlet([1, 2, 3], 20)
+    assert "sum to 1" in parts_of_a_whole(parts)
+    assert "sum to 100" in parts_of_a_whole(100 * parts)
+    assert parts_of_a_whole(2 * parts) == parts_of_a_whole(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("deviations", "unit", "divided"),
+    [
+        ([1.0, 1.1], "", True),
+        ([1.0, 1000.0], "all in mm", False),
+        ([0.0, 5.0], "", False),
+        ([3.0], "", False),
+        ([0.0, 0.0], "", False),
+        ([None], "", False),
+        ([np.nan, 1.0, 99.0], "", True),
+    ],
+)
+def test_what_shares_no_unit_is_standardised(deviations, unit, divided):
     names = [f"c{i}" for i in range(len(deviations))]
-    found, line = standardized("auto", names, deviations, made=False)
+    found, line = standardized("auto", names, deviations, False, unit)
     assert found is divided
     assert ("standardised" in line, "only centred" in line) == (divided, not divided)
 

@@ -53,13 +53,13 @@ data_options = _together(
     chosen(
         "--missing",
         _MISSING,
-        "Missing cells: fill up to 5 %, fill (of categories: passive, level or fill),"
-        " leave out rows or columns, refuse.",
+        "Missing cells: fill, but leave out columns and rows that lack most (auto), fill (of"
+        " categories: passive, level or fill), leave out rows or columns, refuse.",
     ),
     chosen(
         "--standardize",
         ("auto", "yes", "no"),
-        "Divide columns by their standard deviation; auto: where units differ.",
+        "Divide columns by their standard deviation; auto: unless they say they share a unit.",
     ),
     chosen(
         "--dates",
@@ -97,10 +97,13 @@ table_options = _together(
 )
 
 
+AUTO = "auto"  # the method that fits the table
+
+
 def method_option(help: str) -> Callable[[Command], Command]:
     """The option that names a method."""
-    kind = click.Choice(list(COMMANDS))
-    given: dict[str, Any] = {"type": kind, "default": "pca", "show_default": True}
+    kind = click.Choice([AUTO, *COMMANDS])
+    given: dict[str, Any] = {"type": kind, "default": AUTO, "show_default": True}
     return click.option("--method", metavar="NAME", help=help, **given)
 
 
@@ -267,6 +270,10 @@ def asked_for(method: str, asked: "Asked", model: Any = None) -> "Asked":
     model : estimator or None
         Of that method, whose parameters may say what an option would.
     """
+    if method == AUTO:
+        return _for_any(asked)
+    from mercer.analysis import scales_of
+
     table, also = COMMANDS[method].takes, COMMANDS[method].also
     for name, (option, tables) in _OWN.items():
         if getattr(asked, name) and table not in tables:
@@ -306,13 +313,15 @@ def asked_for(method: str, asked: "Asked", model: Any = None) -> "Asked":
             got="--count without --rows-by and --columns-by",
             fix="name the two columns, or repeat counts of rows by --weights",
         )
-    return dataclasses.replace(asked, table=table)
+    # What a look at the table has said already holds.
+    return asked if asked.table in _SQUARE else dataclasses.replace(asked, table=table)
 
 
-def scales_of(method: str) -> str:
-    """Return who divides columns by their standard deviations; see `mercer.tables.prepared`."""
-    known = COMMANDS[method]
-    if "standardize" in known.also:
-        return "method"
-    # Discriminant axes are the same in all units, unless a kernel measures distances.
-    return "table" if known.takes == "numbers" or "kernel" in known.also else "none"
+_SQUARE = ("distances", "correlations")
+
+
+def _for_any(asked: "Asked") -> "Asked":
+    """Return the user's word for the method that fits the table."""
+    if asked.count and not asked.crossed:
+        return dataclasses.replace(asked, table=AUTO, weights=asked.weights or asked.count)
+    return dataclasses.replace(asked, table=AUTO)

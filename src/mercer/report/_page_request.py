@@ -98,6 +98,8 @@ class PageRequest:
         Weights and groups of the rows.
     said, care, foreseen : tuple of str
         What was assumed, what asks for care, what was foreseen: a line each.
+    account : str
+        One paragraph on what was judged, left out, filled and standardised.
     columns : Table or None
         Every column of the file with its role.
     more : tuple of Section
@@ -121,6 +123,7 @@ class PageRequest:
     y: Any = None
     said: tuple[str, ...] = ()
     care: tuple[str, ...] = ()
+    account: str = ""
     foreseen: tuple[str, ...] = ()
     columns: Table | None = None
     more: tuple[Section, ...] = ()
@@ -173,4 +176,5 @@ class PageRequest:
         """Return a page of the sections that there are, the further ones and the last."""
         found = (section for section in sections if section is not None)
         shown = (*found, *self.more, self.last(model))
-        return Page(self.title, tuple(facts), tuple(verdict), shown, cloud)
+        told = (*((self.account,) if self.account else ()), *verdict)
+        return Page(self.title, tuple(facts), told, shown, cloud)

@@ -165,6 +165,7 @@ def report(
     more: Sequence[Section] = (),
     sup: Mapping[str, Any] | None = None,
     care: Sequence[str] = (),
+    account: str = "",
     opening: str = "",
     grid: tuple[int, Sequence[int]] | None = None,
     y: Any = None,
@@ -206,6 +207,9 @@ def report(
         Supplementary columns: not analysed, but set against the axes.
     care : sequence of str
         What asks for care in reading, for the verdict.
+    account : str
+        One paragraph on what was judged, left out, filled and standardised: the first of the
+        verdict.
     opening : str
         Lines of Python that make `data`, for the code to reproduce.
     grid : (int, sequence of int) or None
@@ -227,6 +231,7 @@ def report(
         more=tuple(more),
         sup=sup,
         care=tuple(care),
+        account=account,
         grid=grid,
         y=y,
         seconds=dict(seconds or {}),

@@ -1,6 +1,9 @@
 """The names of `mercer.tables`, and where they live."""
 
 from mercer.tables._recipe import Recipe as Recipe
+from mercer.tables.looking._column_facts import date_order as date_order
+from mercer.tables.looking._column_facts import days as days
+from mercer.tables.looking._table_judgement import Judgement as Judgement
 from mercer.tables.looking._table_look import Column as Column
 from mercer.tables.looking._table_look import Look as Look
 from mercer.tables.looking._table_look import look as look

@@ -35,6 +35,8 @@ class Gaps:
         Numbers of the rows, not empty, with a missing text.
     texts : int
         How many of the last columns are texts: they are encoded, never filled.
+    sparse : array of int
+        Numbers of the rows, not empty, of which more cells are missing than there.
     """
 
     rows: int
@@ -43,6 +45,7 @@ class Gaps:
     some: Array
     blank: Array
     texts: int = 0
+    sparse: Array = dataclasses.field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def total(self) -> int:
@@ -78,6 +81,7 @@ def gaps_of(
     plain = p - sum(sizes)
     counts = np.zeros(plain + len(sizes), np.int64)
     empty, some, blank, at = list[Array](), list[Array](), list[Array](), 0
+    sparse = list[Array]()
     if source.dtype.kind != "f" and source.counted and not sizes:
         return known_gaps(source.shape[0], counts)
     for block in source.blocks(max(1, min(_ROWS, (1 << 25) // (8 * p)))):
@@ -93,8 +97,11 @@ def gaps_of(
         empty.append(at + np.flatnonzero(nothing))
         some.append(at + np.flatnonzero((missing > 0) & ~nothing))
         blank.append(at + np.flatnonzero((lacking > 0) & ~nothing))
+        most = 2 * (missing + lacking) > plain + len(sizes)
+        sparse.append(at + np.flatnonzero(most & ~nothing))
         at += block.shape[0]
-    return Gaps(at, counts, _joined(empty), _joined(some), _joined(blank), len(sizes))
+    parts = _joined(empty), _joined(some), _joined(blank), len(sizes), _joined(sparse)
+    return Gaps(at, counts, *parts)
 
 
 def _whole(block: Any) -> bool:
@@ -200,13 +207,19 @@ def settled(
         missing = asked
     if gaps.total and asked == "auto":
         missing = first
-        if gaps.total > _SHARE * gaps.cells and ways:
-            what = "more than 5 % of the cells are missing"
-            raise _refused(what, gaps, names, label, first)
     if gaps.total and missing in WAYS:
         if missing not in ways:
             raise _unfilled(missing, ways, gaps, names, label)
+        many = gaps.total > _SHARE * gaps.cells
+        if many and asked == "auto" and len(gaps.sparse) and gaps.rows - len(gaps.sparse) > 2:
+            out = np.union1d(out, gaps.sparse)
+            said.append(said_out(gaps.sparse, gaps.rows, "most of their cells missing"))
         said.append(f"{share_of(gaps)}: {_FILLING[missing]} (--missing {missing})")
+        if many and missing in ("em", "fill", "ppca"):
+            said[-1] += (
+                "; so many are guessed that shares of variance come out too large: see"
+                " mercer.multiple_imputation for how sure the map is"
+            )
     elif gaps.counts.any() and asked == "error":
         raise _refused("cells are missing", gaps, names, label, first)
     elif asked == "rows" and len(gaps.partial):
@@ -225,6 +238,36 @@ def settled(
     if gaps.rows - len(out) < 2:
         raise _nothing_left("rows", gaps, label)
     return SettledGaps(missing, out, without, tuple(said))
+
+
+def lacking_columns(asked: str, gaps: Gaps, fills: bool | Collection[str]) -> Array:
+    """Return the columns to leave out unasked, ascending: most of their cells are missing.
+
+    None where no more than 5 % of all are missing, where cells are not filled, or where fewer
+    than two columns, or less than half of them, would be left.
+
+    Parameters
+    ----------
+    asked, gaps, fills
+        As for `settled`.
+    """
+    none = np.empty(0, np.int64)
+    if asked != "auto" or not fills or gaps.total <= _SHARE * gaps.cells:
+        return none
+    rows = gaps.rows - len(gaps.empty)
+    lacking = np.flatnonzero(2 * gaps.counts > rows)
+    left = len(gaps.counts) - len(lacking)
+    return lacking if left >= max(2, len(lacking)) else none
+
+
+def said_lacking(lacking: Array, gaps: Gaps, names: Sequence[str]) -> str:
+    """Return what is said of columns that are left out for what they lack."""
+    rows = gaps.rows - len(gaps.empty)
+    shown = [f"{names[i]} ({100 * gaps.counts[i] / rows:.0f} %)" for i in lacking.tolist()]
+    are = "is" if len(shown) == 1 else "are"
+    return (
+        f"{listed(shown)} {are} left out: most of the cells are missing (--missing em to keep)"
+    )
 
 
 def said_empty(gaps: Gaps) -> list[str]:

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from mercer.cli._datasets import FILES, GROUPS, Dataset, known, load
-from mercer.cli._options import speaking_options
+from mercer.cli._options import AUTO, speaking_options
 from mercer.cli._outputs import ROW, axis_names
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._axis_lines import components_for, spectrum_table, what_was_found
@@ -134,15 +134,15 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
     """Analyse a table with text and missing cells, as ``mercer fit`` does."""
     from mercer.cli.fitting import _fit_findings as _findings
     from mercer.cli.fitting._fit_stages import fitted, ready
-    from mercer.cli.fitting._new_estimator import built
+    from mercer.cli.fitting._new_estimator import built_as
     from mercer.cli.fitting._row_judgement import judged
     from mercer.report import column_table
     from mercer.tables import Asked
 
     about, file = FILES[name]
-    asked = Asked(color=("species",), drop=("year",))
-    model = built("pca", components="all")
-    done = fitted(voice, ready(voice, str(file), asked, "pca", model))
+    make = built_as({"method": AUTO, "components": "all"})
+    done = fitted(voice, ready(voice, str(file), Asked(), AUTO, make))
+    model = done.model
     looked = judged(model, done.made)
     labels = np.asarray(done.made.labels("species"))
     data = Dataset(

@@ -80,7 +80,8 @@ def text_of(seen: "Look", *, every: bool) -> str:
     head = f"{seen.label}: {seen.rows:,} rows, {columns:,} columns ({uses})"
     table = seen.table(columns if every else _MANY)
     notes = [line for line in (_turned(seen), _missing(seen), *seen.notes) if line]
-    return "\n".join([head, "", *table, *([""] if notes else []), *notes])
+    judged = [] if seen.judged is None else [seen.judged.why]
+    return "\n".join([head, *judged, "", *table, *([""] if notes else []), *notes])
 
 
 def _turned(seen: "Look") -> str:

@@ -39,13 +39,13 @@ def command(voice: Voice, data: str, **options: Any) -> None:
       mercer plan rings.csv --method kernel-pca --kernel rbf -k 5
     """
     from mercer.cli.fitting._fit_stages import ready, unplanned
-    from mercer.cli.fitting._new_estimator import built
+    from mercer.cli.fitting._new_estimator import built_as
 
     asked = asked_from(options)
-    model = built(**options)
     with opened(data) as path, voice.working():
         # What it says is said here, and the plan is the result.
-        have = ready(Voice(quiet=True), path, asked, options["method"], model)
+        make = built_as(options)
+        have = ready(Voice(quiet=True), path, asked, options["method"], make)
     voice.note(*have.said, f"looked at {have.seen.rows:,} rows in {have.seconds['look']:.2g} s")
     text = str(have.plan or unplanned(have.model, have.made))
     text = "\n  ".join([text, *_not_priced(have)])

@@ -47,7 +47,7 @@ def command(
       mercer tune spectra.parquet -k 5 --kernel rbf --kernel laplacian --time 20
     """
     import mercer
-    from mercer.cli.fitting._fit_stages import assumptions
+    from mercer.analysis import assumptions
     from mercer.tables import look, prepared
 
     began = clock.perf_counter()

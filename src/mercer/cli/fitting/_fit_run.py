@@ -151,12 +151,16 @@ def run(
         output, scores, columns_out, checkpoint, force and raw_csv.
     """
     outputs = _outputs(data, wanted)
-    model = built(**options)
-    if outputs["columns"] is not None:
-        refuse_placeless(options["method"], model)
+
+    def make(method: str) -> Any:
+        model = built(**(dict(options) | {"method": method}))
+        if outputs["columns"] is not None:
+            refuse_placeless(method, model)
+        return model
+
     with opened(data) as path:
         writes = wanted["scores"] is not None
-        have = _fitted.ready(voice, path, asked, options["method"], model, writes=writes)
+        have = _fitted.ready(voice, path, asked, options["method"], make, writes=writes)
         done = _done(voice, have, wanted["checkpoint"])
         with voice.working():
             looked, beside = _looked(done)

@@ -4,25 +4,22 @@ import dataclasses
 import inspect
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any, final
 
-import numpy as np
-
-from mercer.arrays import is_sparse, parse_bytes
-from mercer.cli._options import asked_for, scales_of
+from mercer.analysis import assumptions, ready_rows
+from mercer.cli._options import AUTO, asked_for
 from mercer.cli._voice import Voice
-from mercer.cli.fitting._new_estimator import adapted
-from mercer.errors import BudgetError, DataWarning, InputError
+from mercer.errors import DataWarning, InputError
 from mercer.estimators import plan
 from mercer.methods import COMMANDS, method_of
 from mercer.selection import choice_seconds
 from mercer.sources import BlockSource
-from mercer.tables import Asked, Look, Prepared, in_memory, look, prepared
+from mercer.tables import Asked, Look, Prepared, look
 
 _WORTH = 0.5  # seconds still to come of which there is a word
 _SHOWN = 10  # coordinates that are foreseen where their number is not known yet
 _WRITTEN = 7e7  # bytes of coordinates that are written per second
-_HELD = 1 << 28  # bytes of rows that a method which wants them in memory may get
 
 
 @final
@@ -66,7 +63,13 @@ class Fitting:
 
 
 def ready(
-    voice: Voice, path: str, asked: Asked, method: str, model: Any, *, writes: bool = False
+    voice: Voice,
+    path: str,
+    asked: Asked,
+    method: str,
+    make: Callable[[str], Any],
+    *,
+    writes: bool = False,
 ) -> Fitting:
     """Look at a file, say what is assumed, and plan; nothing is fitted.
 
@@ -79,21 +82,23 @@ def ready(
     asked : Asked
         What the user says of its columns.
     method : str
-        The name of the method.
-    model : estimator
-        Of that method; it is told what to do about units and missing cells.
+        The name of the method, or "auto" for the one that fits the table.
+    make : callable
+        Returns an estimator of the method that it is given; what was typed wrongly is refused
+        before the file is read.
     writes : bool
         Whether coordinates will be written.
     """
     began = time.perf_counter()
+    model = make("pca" if method == AUTO else method)
     with voice.working():
         seen = look(path, asked_for(method, asked, model))
-        memory = model._budget() if hasattr(model, "_budget") else None
-        fills, scales = fills_of(model), scales_of(method)
-        made = prepared(seen, fills=fills, memory=memory, scales=scales)
-        made = held_whole(made, model)
-        adapted(method, model, made)
-        made = _held(made, model)
+        if method == AUTO:
+            assert seen.judged is not None
+            method = seen.judged.method
+            model = make(method)
+            asked_for(method, dataclasses.replace(seen.asked, standardize="auto"), model)
+        made = ready_rows(seen, method, model)
     said = assumptions(seen, made)
     voice.note(*said)
     looked = time.perf_counter() - began
@@ -158,69 +163,11 @@ def fitted(voice: Voice, have: Fitting, checkpoint: str | None = None) -> Fittin
     return have
 
 
-def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
-    """Return what is assumed of a table, a line each."""
-    return tuple(dict.fromkeys([*seen.said(missing=False), *made.said]))
-
-
 def parameters_of(model: Any) -> dict[str, Any]:
     """Return the parameters of a model, those that are no plain values as text."""
     given = model.get_params(deep=False)
     plain = (bool, int, float, type(None))
     return {name: v if isinstance(v, plain) else str(v) for name, v in given.items()}
-
-
-def fills_of(model: Any) -> tuple[str, ...]:
-    """Return in which ways a method can fill missing cells."""
-    rules = getattr(type(model), "_parameter_constraints", {}).get("missing", ())
-    able = {word for rule in rules for word in getattr(rule, "options", ())}
-    # The first is what happens unasked: a level of few missing cells would turn the axes.
-    return tuple(w for w in ("em", "ppca", "passive", "fill", "level") if w in able)
-
-
-def held_whole(made: Prepared, model: Any) -> Prepared:
-    """Return rows in memory for the methods that need them there; sparse ones stay sparse.
-
-    Parameters
-    ----------
-    made : Prepared
-        The rows.
-    model : estimator
-        The method.
-    """
-    rows = made.rows
-    if method_of(model).has_variances or not isinstance(rows, BlockSource):
-        return made
-    memory = model._budget() if hasattr(model, "_budget") else None
-    if rows.nnz is None:
-        return dataclasses.replace(made, rows=in_memory(rows, made.recipe, memory))
-    import scipy.sparse
-
-    if memory is not None and 4 * 12.0 * rows.nnz > memory:
-        raise BudgetError(
-            "the method needs all rows in memory; nothing was fitted",
-            got=f"{rows.label}: {rows.nnz:,} stored cells",
-            fix="allow more with --memory, or read fewer rows: --rows",
-        )
-    parts = [block for block in rows.blocks(max(1, rows.shape[0])) if is_sparse(block)]
-    whole = scipy.sparse.vstack(parts, format="csr")
-    return dataclasses.replace(made, rows=whole, shape=whole.shape)
-
-
-def _held(made: Prepared, model: Any) -> Prepared:
-    """Return rows in memory for a method that is exact only there, where they are few."""
-    rows = made.rows
-    if not isinstance(rows, BlockSource) or hasattr(model, "_streamed"):
-        return made
-    memory = model._budget() if model.memory is None else parse_bytes(model.memory)
-    n, p = rows.shape
-    if not rows.counted or rows.nnz is not None or 8 * n * p > min(_HELD, memory / 4):
-        return made
-    import polars as pl
-
-    table = np.concatenate(list(rows.blocks(max(1, n))))
-    names = list(made.recipe.names)
-    return dataclasses.replace(made, rows=pl.from_numpy(table, schema=names), shape=table.shape)
 
 
 def unplanned(model: Any, made: Prepared) -> str:

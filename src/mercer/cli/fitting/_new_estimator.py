@@ -10,7 +10,7 @@ from typing import Any
 
 from mercer.cli._usage import UsageError, nearest
 from mercer.cli._voice import TYPED
-from mercer.errors import InputError, MercerError
+from mercer.errors import MercerError
 from mercer.methods import COMMANDS, method_of
 
 _K = "a number (10), a share (0.9), auto, mle or all"
@@ -76,33 +76,19 @@ def built(
     return model
 
 
-def adapted(method: str, model: Any, ready: Any) -> Any:
-    """Return the model, told what `prepared` found about units and missing cells.
+def built_as(options: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Return a function from the name of a method to its estimator, see `built`.
 
     Parameters
     ----------
-    method : str
-        Its name.
-    model : estimator
-        From `built`; it is changed.
-    ready : Prepared
-        Rows to fit.
+    options : mapping
+        What was typed; its "method" may be "auto".
     """
-    known = model.get_params(deep=False)
-    if "standardize" in known and ready.standardize:
-        model.set_params(standardize=True)
-    if ready.groups is not None:
-        model.set_params(groups=ready.groups)
-    if ready.missing == "raise":
-        return model
-    rules = getattr(model, "_parameter_constraints", {}).get("missing", [])
-    if not any(ready.missing in getattr(rule, "options", ()) for rule in rules):
-        raise InputError(
-            f"{method} cannot fill missing cells in this way",
-            got=f"--missing {ready.missing}",
-            fix="leave rows or columns out that have some: --missing rows, --missing columns",
-        )
-    return model.set_params(missing=ready.missing)
+
+    def make(method: str) -> Any:
+        return built(**(dict(options) | {"method": method}))
+
+    return make
 
 
 def components_from(text: str) -> int | float | str | None:

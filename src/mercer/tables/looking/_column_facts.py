@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.sources import Held
-from mercer.tables.looking._column_numbers import Numbers, count_distinct
+from mercer.tables.looking._column_numbers import Numbers, count_distinct, is_serial
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(\.\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d+")
@@ -24,6 +24,9 @@ DISGUISES = {
 }
 _TESTED = 1000  # cells that tell whether text spells dates or numbers
 _MOSTLY = 0.3  # share of numbers from which on one other word may mean missing
+_NEARLY = 0.9  # share of different values from which on a column names the rows
+_NAMED = 0.5  # the same where it is called a name
+_NAMES = re.compile(r"(.*[ _.])?(names?|label|title|model|make|item)", re.IGNORECASE)
 _LONG = 100  # letters from which on text does not name a row
 
 
@@ -47,12 +50,16 @@ class Facts:
         counted.
     unique : bool
         Whether no value occurs twice and none is missing.
+    nearly : bool
+        Whether nine of ten values are different, or half of them in a column called "name".
     partly : bool
         Whether there are more rows than those that were looked at for `distinct`.
     counts : bool
         Whether it counts the rows: 0, 1, 2, ... or 1, 2, 3, ...
     mean, deviation, low, high : float or None
         Of numbers.
+    serial : bool
+        Whether its whole numbers count rows, or groups of rows, by the head.
     """
 
     name: str
@@ -62,12 +69,14 @@ class Facts:
     infinite: int = 0
     distinct: int | None = None
     unique: bool = False
+    nearly: bool = False
     partly: bool = False
     counts: bool = False
     mean: float | None = None
     deviation: float | None = None
     low: float | None = None
     high: float | None = None
+    serial: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -119,11 +128,13 @@ def number_facts(
                 words=held[j].words if whole else "",
                 distinct=distinct,
                 unique=distinct == found.rows,
+                nearly=found.rows > (distinct or 0) >= _NEARLY * found.rows,
                 counts=j in found.counting and found.rows >= _COUNTED,
                 mean=_finite(means[j]),
                 deviation=_finite(deviations[j]),
                 low=float(found.low[j]),
                 high=float(found.high[j]),
+                serial=whole and is_serial(head[:, j]),
             )
         elif found.infinite[j]:
             facts = dataclasses.replace(facts, kind="number")
@@ -174,7 +185,16 @@ def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
             unique = named and cells.n_unique() == len(cells)
         if unique and int(cells.str.len_chars().max() or 0) > _LONG:
             words = words or "long"
-    return Facts(name, kind, words, missing, distinct=distinct, unique=bool(unique))
+    share = _NAMED if _NAMES.fullmatch(name) else _NEARLY
+    return Facts(
+        name,
+        kind,
+        words,
+        missing,
+        distinct=distinct,
+        unique=bool(unique),
+        nearly=not missing and not unique and distinct >= share * len(cells),
+    )
 
 
 def _spelt(present: Any, words: str) -> tuple[str, str]:
@@ -240,11 +260,13 @@ class Column:
     words: str = ""
 
 
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
+_ISO = re.compile(
+    r"\d{4}([-/])\d{1,2}\1\d{1,2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
+)
 _SHORT = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})( \d{1,2}:\d{2}(:\d{2})?)?")
 UNCLEAR = "unclear"
 _CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?(Z|[+-]\d{2}:?\d{2})?"
-_ISO_PARTS = rf"^(\d{{4}})-(\d{{2}})-(\d{{2}})(?:[T ]{_CLOCK})?$"
+_ISO_PARTS = rf"^(\d{{4}})[-/](\d{{1,2}})[-/](\d{{1,2}})(?:[T ]{_CLOCK})?$"
 _SHORT_PARTS = rf"^(\d{{1,2}})[./-](\d{{1,2}})[./-](\d{{4}}|\d{{2}})(?: {_CLOCK})?$"
 # The parts of a date, and which of them are year, month and day.
 _PARTS = {

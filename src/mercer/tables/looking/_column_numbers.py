@@ -9,6 +9,9 @@ from mercer.arrays import Array, is_sparse
 _TILE = 1 << 16  # cells that are worked on at a time, so that they stay in the cache
 _MOST_MARKS = 5_000_000  # rows up to which rows are compared with each other
 _WIDE = 2000  # columns up to which they are
+_STEPS = 0.9  # share of rows in which a serial number counts up by one
+_RUN = 10  # rows, or different values, from which on counting is no chance
+_MANY = 50  # values from 1 on, each there and in order, that number groups of rows
 _LEAST = 1e-280  # sums of squares that have lost no digits
 
 
@@ -201,6 +204,30 @@ class Numbers:
             return 0
         marks = np.concatenate(self._marks)
         return len(marks) - count_distinct(marks)
+
+
+def is_serial(cells: Array) -> bool:
+    """Tell whether whole numbers count rows, from the beginning, or again in every group.
+
+    Nine of ten rows are one above the row before; or 1, 2, 3, ... number runs of rows.
+
+    Parameters
+    ----------
+    cells : array of float (n,)
+        The first rows; NaN where a cell is missing.
+    """
+    cells = cells[np.isfinite(cells)]
+    if len(cells) < _RUN:
+        return False
+    steps = np.diff(cells)
+    if np.mean(steps == 1) >= _STEPS:
+        return True
+    if not np.isin(steps, (0, 1)).all() or cells[0] not in (0, 1):
+        return False
+    ends = np.flatnonzero(steps == 1)
+    runs = np.diff(ends)
+    even = len(runs) >= _RUN and bool((runs == runs[0]).all())
+    return even or len(ends) >= _MANY
 
 
 def count_distinct(values: Array) -> int:

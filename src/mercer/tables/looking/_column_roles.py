@@ -7,7 +7,8 @@ from typing import final
 
 from mercer.arrays import EXACT
 from mercer.errors import InputError
-from mercer.tables.looking._column_facts import DISGUISES, Facts
+from mercer.tables.looking._column_facts import DISGUISES, UNCLEAR, Facts
+from mercer.tables.looking._set_aside import COLOURS, set_aside
 from mercer.tables.looking._table_request import Asked, meant, words_of
 
 Role = tuple[str, str]  # and the reason for it
@@ -227,21 +228,43 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
     label : str
         What messages call the file.
     """
-    said = told(columns, asked, label)
-    names = [column.name for column in columns]
-    found: Roles = [_by_itself(i, one, names, asked) for i, one in enumerate(columns)]
-    _name_rows(found, columns, said)
-    _colour(found, columns, asked, said)
-    for i, (role, why) in said.roles.items():
-        found[i] = (role, why)
-    if said.columns is not None:
-        _only_asked(found, columns, said, asked)
+    found = suggested(columns, asked, label)
     _refuse_kinds(found, columns, asked, label)
     _refuse_infinite(found, columns, label)
     refuse_table([(c, role) for c, (role, _) in zip(columns, found, strict=True)], asked, label)
     if not asked.crossed and not any(role == "active" for role, _ in found):
         raise _nothing_left(found, columns, asked, label)
     return found
+
+
+def suggested(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
+    """Return what `roles` does, of a table that may not be fit for the method.
+
+    Parameters
+    ----------
+    columns, asked, label
+        As for `roles`.
+    """
+    said = told(columns, asked, label)
+    names = [column.name for column in columns]
+    found: Roles = [_by_itself(i, one, names, asked) for i, one in enumerate(columns)]
+    _name_rows(found, columns, said)
+    _colour(found, columns, asked, said)
+    if asked.table in ("numbers", "mixed", "groups") and not (asked.transpose or asked.crossed):
+        alone = {i for i in said.columns or () if columns[i].is_number}
+        picks = asked.table == "numbers" and not said.has("color")
+        taken = {*said.roles, *alone, *_of_categories(columns, asked)}
+        set_aside(found, columns, taken, picks=picks, flags=asked.table == "numbers")
+    for i, (role, why) in said.roles.items():
+        found[i] = (role, why)
+    if said.columns is not None:
+        _only_asked(found, columns, said, asked)
+    return found
+
+
+def _of_categories(columns: Sequence[Facts], asked: Asked) -> set[int]:
+    """Return the whole numbers that are analysed as categories."""
+    return {i for i, column in enumerate(columns) if column.name in asked.category}
 
 
 def _by_itself(place: int, column: Facts, names: Sequence[str], asked: Asked) -> Role:
@@ -269,7 +292,7 @@ def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
     if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
         return True
     # Integers beyond 2^53 are rounded, so that different ones may seem the same.
-    different = column.unique or (column.high or 0.0) >= EXACT
+    different = column.unique or column.nearly or (column.high or 0.0) >= EXACT
     return different and names_rows(column.name, place, names)
 
 
@@ -288,10 +311,14 @@ def _doubt(column: Facts) -> str:
     return f"{column.distinct:,} values; if it is a code: --drop {column.name}"
 
 
+def _different(column: Facts) -> str:
+    return "all different" if column.unique else f"{_many(column)} different"
+
+
 def _of_date(asked: Asked) -> Role:
     if asked.dates == "number":
         return "active", "date, counted in days"
-    return "out", "date: --dates number to use it"
+    return "out", "date: --dates number to analyse it"
 
 
 def _of_text(column: Facts, asked: Asked) -> Role:
@@ -302,8 +329,8 @@ def _of_text(column: Facts, asked: Asked) -> Role:
         return "out", f"numbers, and text such as {word}: --na {word} if that is missing"
     if column.disguised:
         return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
-    if column.unique and column.words != "long":
-        return "id", "all different"
+    if (column.unique or column.nearly) and column.words != "long":
+        return "id", _different(column)
     if count == 1:
         return "out", "text, always the same"
     if encode:
@@ -313,7 +340,7 @@ def _of_text(column: Facts, asked: Asked) -> Role:
     if column.words == "that spells numbers":
         return "out", "numbers written as text"
     if count in _CATEGORIES:
-        return "out", f"text of {many} categories: --color or --categorical encode"
+        return "out", f"text of {many} categories: --categorical encode to analyse it"
     return "out", "text, all different" if column.unique else f"text of {many} values"
 
 
@@ -321,24 +348,34 @@ def _name_rows(found: Roles, columns: Sequence[Facts], said: RolesTold) -> None:
     """Leave one column that names the rows: the user's, else text, else the first."""
     taken = said.roles.keys() | {i for i in said.columns or () if columns[i].is_number}
     able = [i for i, (role, _) in enumerate(found) if role == "id" and i not in taken]
-    able.sort(key=lambda i: columns[i].kind != "text")
+    able.sort(key=lambda i: _names_worse(columns[i]))
     for rank, i in enumerate(able):
         if rank or said.has("id"):
-            counts = "counts the rows" if columns[i].counts else "all different"
+            counts = "counts the rows" if columns[i].counts else _different(columns[i])
             found[i] = ("out", counts)
 
 
+def _names_worse(column: Facts) -> int:
+    """Return how far a column is from naming the rows well: text first, counters last."""
+    if column.kind == "text":
+        return int(not column.unique)
+    return 3 if column.counts else 2
+
+
 def _colour(found: Roles, columns: Sequence[Facts], asked: Asked, said: RolesTold) -> None:
-    """Let the first text of few categories colour pictures."""
+    """Let dates, and texts of few categories, colour pictures."""
     if said.has("color") or asked.categorical != "ignore" or asked.transpose:
         return
     if asked.table != "numbers":  # texts have another use, or the groups colour them
         return
+    count = 0
     for i, column in enumerate(columns):
         few = column.kind == "text" and column.distinct in _CATEGORIES
-        if few and found[i][0] == "out" and i not in said.roles and "categories" in found[i][1]:
-            found[i] = ("color", found[i][1].partition(":")[0])
-            return
+        texts = few and found[i][0] == "out" and "categories" in found[i][1]
+        dates = column.kind == "date" and asked.dates == "ignore" and column.words != UNCLEAR
+        if (texts or dates) and i not in said.roles and count < COLOURS:
+            found[i] = ("color", found[i][1])
+            count += 1
 
 
 def _only_asked(found: Roles, columns: Sequence[Facts], said: RolesTold, asked: Asked) -> None:
@@ -436,13 +473,13 @@ def use_of(column: Facts, asked: Asked, *, first: bool, identifies: bool) -> Rol
     """
     if asked.crossed:
         return "out", "not asked for"
-    if asked.table == "counts":
-        return _of_counts(column, first=first, identifies=identifies)
+    if asked.table in ("counts", "distances", "correlations"):
+        return _of_counts(column, asked, first=first, identifies=identifies)
     if asked.table in ("categories", "mixed"):
         if column.name in asked.category and column.kind != "date":
             return "active", f"{_many(column)} categories, asked for"
         if column.kind == "text":
-            return _category_of_text(column)
+            return _category_of_text(column, asked.levels)
         if asked.table == "categories" and column.kind != "date":
             return _category_of_number(column, identifies=identifies)
     return None
@@ -455,7 +492,7 @@ def is_category(name: str, kind: str, asked: Asked) -> bool:
     return asked.table == "mixed" and (kind == "text" or name in asked.category)
 
 
-def _of_counts(column: Facts, *, first: bool, identifies: bool) -> Role | None:
+def _of_counts(column: Facts, asked: Asked, *, first: bool, identifies: bool) -> Role | None:
     if column.kind == "text":
         if column.disguised:
             return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
@@ -466,19 +503,19 @@ def _of_counts(column: Facts, *, first: bool, identifies: bool) -> Role | None:
         return "out", "date: no counts"
     if identifies:
         return None
-    if column.low == column.high == 0:
+    if column.low == column.high == 0 and asked.table == "counts":
         return "out", "only zeros"
     return "active", ""
 
 
-def _category_of_text(column: Facts) -> Role:
+def _category_of_text(column: Facts, levels: int) -> Role:
     if column.disguised:
         return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
-    if column.unique and column.words != "long":
-        return "id", "all different"
+    if (column.unique or column.nearly) and column.words != "long":
+        return "id", _different(column)
     if column.distinct == 1:
         return "out", "text, always the same"
-    if (column.distinct or 0) > LEVELS or column.unique:
+    if (column.distinct or 0) > levels or column.unique:
         return "out", f"text of {_many(column)} values: --as-category {column.name} to use it"
     return "active", f"{_many(column)} categories"
 

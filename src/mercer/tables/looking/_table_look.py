@@ -15,7 +15,8 @@ from mercer.operators import fetched
 from mercer.sources import open_columns
 from mercer.tables.looking._column_facts import Column, Facts, number_facts, other_facts
 from mercer.tables.looking._column_numbers import Numbers
-from mercer.tables.looking._column_roles import is_code, names_rows, roles
+from mercer.tables.looking._column_roles import is_code, names_rows, roles, suggested
+from mercer.tables.looking._table_judgement import AUTO, Judgement, TableEvidence, judged, with_count
 from mercer.tables.looking._table_notes import NotesWalk, notes, said_lines, table_lines
 from mercer.tables.looking._table_request import Asked, by_name, meant, words_of
 
@@ -23,7 +24,7 @@ HEAD = 10_000  # rows by which text and dates are judged
 _HEAD_CELLS = 4_000_000
 _BLOCK_CELLS = 1 << 20
 
-__all__ = ["HEAD", "Column", "Look", "look"]
+__all__ = ["HEAD", "Column", "Judgement", "Look", "look"]
 
 
 @final
@@ -45,6 +46,8 @@ class Look:
         What the user said.
     notes : tuple of str
         What else was noticed: rows that are twice there, rows without a number.
+    judged : Judgement or None
+        What the table was taken for, where the user has not said.
     """
 
     path: str
@@ -53,6 +56,7 @@ class Look:
     columns: tuple[Column, ...]
     asked: Asked
     notes: tuple[str, ...] = ()
+    judged: Judgement | None = None
 
     def named(self, role: str) -> tuple[str, ...]:
         """Return the names of the columns that have a role."""
@@ -66,7 +70,8 @@ class Look:
         missing : bool
             Whether missing cells are counted; `prepared` says what becomes of them.
         """
-        return said_lines(self.label, self.rows, self.columns, self.notes, missing)
+        lines = said_lines(self.label, self.rows, self.columns, self.notes, missing)
+        return lines if self.judged is None else (lines[0], self.judged.why, *lines[1:])
 
     def table(self, most: int = 60) -> tuple[str, ...]:
         """Return the columns as lines to show; more than `most` are grouped."""
@@ -93,17 +98,32 @@ def look(path: Any, asked: Asked | None = None) -> Look:
             facts, rows, walked = file.facts()
         except InputError as error:
             raise _with_advice(error) from None
-    label, asked = file.label, file.asked
+    label, asked, found = file.label, file.asked, None
     if rows == 1 and not asked.transpose:
         raise InputError(
             "one row alone has no variance",
             got=f"{label}: 1 row",
             fix="two are needed at least; --transpose where rows are variables",
         )
-    found = roles(facts, asked, label)
-    columns = tuple(_column(one, *role) for one, role in zip(facts, found, strict=True))
+    if asked.table == AUTO:
+        found, asked = judged(_evidence(facts, rows, walked, asked, label), asked, label)
+    asked, counted = with_count(facts, asked)
+    given = roles(facts, asked, label)
+    columns = tuple(_column(one, *role) for one, role in zip(facts, given, strict=True))
     said = notes(facts, columns, rows, walked, asked)
-    return Look(str(path), label, rows, columns, asked, (*said, *_spoken(caught)))
+    return Look(str(path), label, rows, columns, asked, (*said, *counted, *_spoken(caught)), found)
+
+
+def _evidence(
+    facts: list[Facts], rows: int, walked: NotesWalk | None, asked: Asked, label: str
+) -> TableEvidence:
+    """Return what a table is judged by: what its columns would be to a method of numbers."""
+    plain = dataclasses.replace(asked, table="numbers", target=None, category=(), count=None)
+    plain = dataclasses.replace(plain, rows_by=None, columns_by=None, groups=())
+    parts = tuple(role for role, _ in suggested(facts, plain, label))
+    names = () if walked is None else walked.names
+    head = np.empty((0, 0)) if walked is None else walked.head
+    return TableEvidence(tuple(facts), parts, rows, names, head)
 
 
 def _with_advice(error: InputError) -> InputError:

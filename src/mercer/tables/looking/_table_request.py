@@ -13,13 +13,18 @@ from mercer.errors import InputError
 from mercer.tables._table_gaps import WAYS
 
 # What the options that choose among words may say.
+# fmt: off
 _WORDS = {
     "missing": ("auto", *WAYS, "rows", "columns", "error"),
     "standardize": ("auto", "yes", "no"),
     "dates": ("ignore", "number", "error"),
     "categorical": ("ignore", "encode", "error"),
-    "table": ("numbers", "counts", "categories", "mixed", "groups"),
+    "table": (
+        "numbers", "counts", "categories", "mixed", "groups", "distances", "correlations",
+        "auto",
+    ),
 }
+# fmt: on
 
 
 @final
@@ -45,11 +50,12 @@ class Asked:
     sup : tuple of str
         Supplementary columns: not analysed, but their correlations with the axes are given.
     missing : {"auto", "em", "ppca", "passive", "level", "fill", "rows", "columns", "error"}
-        Missing cells: fill up to 5 % (auto), fill, leave out rows or columns that have some,
-        or refuse. Of categories: count nowhere (passive), be a category (level), be filled.
+        Missing cells: fill them, and where more than 5 % are missing leave out columns and rows
+        of which most is (auto), fill, leave out rows or columns that have some, or refuse. Of
+        categories: count nowhere (passive), be a category (level), be filled.
     standardize : {"auto", "yes", "no"}
-        Divide columns by their standard deviation; auto does where the largest is more than ten
-        times the smallest.
+        Divide columns by their standard deviation; auto does unless they say that they share a
+        unit.
     dates : {"ignore", "number", "error"}
         Leave dates out, count them in days, or refuse them.
     categorical : {"ignore", "encode", "error"}
@@ -60,9 +66,11 @@ class Asked:
         Read only so many rows; None reads all.
     reading : mapping
         Further options of `mercer.scan`: delimiter, header, na, encoding, key.
-    table : {"numbers", "counts", "categories", "mixed", "groups"}
+    table : {"numbers", "counts", "categories", "mixed", "groups", "distances", \
+"correlations", "auto"}
         What the method takes: numbers, counts that are not negative, categories, numbers and
-        categories, or numbers with a column of groups.
+        categories, numbers with a column of groups, a matrix of distances or of correlations;
+        "auto" for what the table itself is taken for.
     target : str or None
         Column of the groups.
     category : tuple of str
@@ -73,6 +81,8 @@ class Asked:
         How often each line of the long table counts; None for once.
     groups : tuple of (str, tuple of str)
         Names of groups of columns, and their columns.
+    levels : int
+        Different texts of a column that is taken for categories unasked, at most.
     """
 
     columns: tuple[str, ...] | None = None
@@ -95,6 +105,7 @@ class Asked:
     columns_by: str | None = None
     count: str | None = None
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    levels: int = 50
 
     @property
     def crossed(self) -> bool:

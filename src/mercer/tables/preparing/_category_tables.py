@@ -11,7 +11,15 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources import KeptRows, other_columns, schema_of
 from mercer.tables._recipe import NUMBERS, Recipe
-from mercer.tables._table_gaps import Gaps, left_out, listed, refuse_missing, settled
+from mercer.tables._table_gaps import (
+    Gaps,
+    lacking_columns,
+    left_out,
+    listed,
+    refuse_missing,
+    said_lacking,
+    settled,
+)
 from mercer.tables._table_reading import held_rows, opened, refuse_large
 from mercer.tables.looking._column_roles import is_category
 from mercer.tables.looking._table_look import Look
@@ -40,7 +48,13 @@ def prepared_framed(
         fills = _WAYS[asked.table]
     _refuse_large(seen.rows, recipe, memory, seen.label)
     frame = framed(seen.path, recipe, asked.rows, seen.label)
-    gaps = _gaps(frame)
+    gaps, lacks = _gaps(frame), list[str]()
+    lacking = lacking_columns(asked.missing, gaps, fills)
+    if len(lacking):
+        lacks = [said_lacking(lacking, gaps, recipe.columns)]
+        recipe = _narrowed(recipe, {recipe.columns[i] for i in lacking})
+        frame = frame.select(recipe.names)
+        gaps = _gaps(frame)
     found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
     if len(found.without):
         gone = {recipe.columns[i] for i in found.without}
@@ -52,7 +66,7 @@ def prepared_framed(
         recipe,
         gaps,
         found.out,
-        (*found.said, *light),
+        (*lacks, *found.said, *light),
         missing=found.missing,
         path=seen.path,
         weights=weights,
@@ -174,7 +188,9 @@ def _gaps(frame: Any) -> Gaps:
     empty = np.flatnonzero(per_row == gone.shape[1])
     some = np.flatnonzero((per_row > 0) & (per_row < gone.shape[1]))
     counts = gone.sum(axis=0) - len(empty)
-    return Gaps(len(gone), counts, empty, some, np.empty(0, np.int64))
+    sparse = np.flatnonzero((2 * per_row > gone.shape[1]) & (per_row < gone.shape[1]))
+    nothing = np.empty(0, np.int64)
+    return Gaps(len(gone), counts, empty, some, nothing, sparse=sparse)
 
 
 def _missing(series: Any) -> Array:

@@ -17,12 +17,22 @@ from mercer.arrays import Array, is_sparse
 from mercer.errors import DataWarning, InputError
 from mercer.sources import KeptRows, schema_of
 from mercer.tables._recipe import NUMBERS, Recipe, chosen, narrower
-from mercer.tables._table_gaps import Gaps, SettledGaps, gaps_of, known_gaps, settled
+from mercer.tables._table_gaps import (
+    Gaps,
+    SettledGaps,
+    gaps_of,
+    known_gaps,
+    lacking_columns,
+    said_lacking,
+    settled,
+)
 from mercer.tables._table_reading import held_rows, opened
 from mercer.tables.looking._column_facts import Column
 from mercer.tables.looking._table_look import Look
 from mercer.tables.preparing._count_tables import without_margins
 from mercer.tables.preparing._made_columns import WideColumns, wide
+from mercer.tables.preparing._shared_units import parts_of_a_whole, shared_unit
+from mercer.tables.preparing._square_tables import SQUARE, as_distances
 from mercer.tables.preparing._table_scales import (
     deviations_of,
     deviations_walked,
@@ -303,8 +313,9 @@ def prepared(
             return _turned(prepared_transposed(seen, fills, memory), memory, scales)
         if seen.asked.table in ("categories", "mixed"):
             return prepared_framed(seen, fills, memory)
-        counts = seen.asked.table == "counts"  # their profiles have no unit
-        return _prepared(seen, fills, memory, "none" if counts else scales)
+        # Profiles of counts have no unit, and distances have one.
+        alike = seen.asked.table in ("counts", *SQUARE)
+        return _prepared(seen, fills, memory, "none" if alike else scales)
 
 
 def _turned(made: Prepared, memory: float | None, scales: str) -> Prepared:
@@ -322,24 +333,34 @@ def _prepared(
     recipe, told = chosen(seen)
     table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows, memory=memory)
     gaps = _gaps(table, seen)
+    lacking = lacking_columns(asked.missing, gaps, fills)
+    if len(lacking):
+        lacks = said_lacking(lacking, gaps, recipe.columns)
+        table = _narrowed(table, lacking, seen, memory)
+        recipe, gaps = table.recipe, _gaps(table, seen)
     found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
     found, y, said = _beyond(seen, table, found)
     if len(found.without):
         table = _narrowed(table, found.without, seen, memory)
+    if len(lacking):
+        said.insert(0, lacks)
     weights, light = weighed(seen, found.out)
     numbers, spread = table.recipe.numbers, _spread(table, seen, found.out, weights)
     made = bool(table.recipe.dates or table.recipe.levels)
     divided, line = False, ""
     if scales != "none":
+        parts = "" if made else parts_of_a_whole(table.held)
+        unit = shared_unit([c for c in seen.columns if c.name in numbers]) or parts
         divided, line = standardized(
-            asked.standardize, numbers, [spread[name] for name in numbers], made
+            asked.standardize, numbers, [spread[name] for name in numbers], made, unit
         )
     pixels = None if made or scales == "none" else pixels_of(seen.columns, numbers)
     if pixels is not None and asked.standardize == "auto":
         divided, line = False, pixels.line()
     said = [told[name] for name in table.recipe.columns if name in told] + said
     said += [*found.said, *([line] if line else []), *light]
-    rows, recipe = table.without(found.out), table.recipe
+    recipe = table.recipe
+    rows = as_distances(table.without(found.out), recipe)
     if divided and scales == "table":
         rows, recipe = scaled(rows, recipe, memory)
         divided = False

@@ -16,6 +16,7 @@ from mercer.tables._table_reading import known_options
 from mercer.tables.preparing._count_tables import without_counts
 from mercer.tables.preparing._made_columns import TOLD, MadeColumns, WideColumns, wide
 from mercer.tables.preparing._prepared_rows import Prepared, made_of
+from mercer.tables.preparing._square_tables import as_distances
 from mercer.tables.preparing._table_scales import divided
 
 _NAMED = 5
@@ -80,7 +81,7 @@ def prepared_again(
     if recipe.table == "counts":
         out, empty = without_counts(table, out)
         said += empty
-    kept = divided(table.without(out), recipe, memory)
+    kept = divided(as_distances(table.without(out), recipe), recipe, memory)
     return made_of(
         kept, recipe, gaps, out, said, kinds=kinds, missing=missing, path=path, stop=rows
     )

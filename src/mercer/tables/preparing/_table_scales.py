@@ -21,12 +21,16 @@ _CHUNK = 1 << 25  # bytes looked at in one go
 
 
 def standardized(
-    asked: str, names: Sequence[str], deviations: Sequence[float | None], made: bool
+    asked: str,
+    names: Sequence[str],
+    deviations: Sequence[float | None],
+    made: bool,
+    unit: str,
 ) -> tuple[bool, str]:
     """Return whether columns are standardised, and a line that says so ("" where told).
 
-    auto does where max sd > 10 min sd over the columns that are not constant, and where
-    dates or categories stand beside numbers.
+    auto does unless the columns say that they share a unit; dates and categories beside
+    numbers share none.
 
     Parameters
     ----------
@@ -38,6 +42,8 @@ def standardized(
         Their standard deviations; None where nobody knows.
     made : bool
         Whether there are columns that were made of dates or categories.
+    unit : str
+        What says that they share a unit, see `shared_unit`; "" where nothing does.
     """
     if asked != "auto":
         return asked == "yes", ""
@@ -50,17 +56,26 @@ def standardized(
         if sd is not None and np.isfinite(sd) and sd > 0
     ]
     if not known:
-        return False, "columns share a scale: only centred"
+        return False, "columns do not vary: only centred"
     (small, low), (large, high) = min(known), max(known)
-    if large > _RATIO * small * _ROUNDING:
-        return True, (
-            f"columns differ in scale: sd of {high} {short(large)}, of {low} {short(small)}:"
-            f" standardised {keep}"
+    if unit:
+        return False, (
+            f"columns share a unit, {unit} (sd {short(small)} to {short(large)}): only centred"
+            " (--standardize yes to divide by sd)"
         )
-    return False, (
-        f"columns share a scale (sd {short(small)} to {short(large)}): only centred"
-        " (--standardize yes to divide by sd)"
+    if len(known) == 1:
+        return False, f"one column (sd {short(small)}): only centred"
+    return True, (
+        f"nothing says that columns share a unit (sd of {low} {short(small)}, of {high}"
+        f" {short(large)}): standardised {keep}"
     )
+
+
+def alike(deviations: Sequence[float | None]) -> str:
+    """Tell of columns whose standard deviations lie within a factor of ten; "" where not."""
+    known = [sd for sd in deviations if sd is not None and np.isfinite(sd) and sd > 0]
+    within = bool(known) and max(known) <= _RATIO * min(known) * _ROUNDING
+    return "rows of one table, sd within a factor of ten" if within else ""
 
 
 def deviations_of(rows: Array, weights: Array | None = None) -> list[float | None]:

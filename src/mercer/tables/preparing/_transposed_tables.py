@@ -1,6 +1,7 @@
 """Tables that hold variables in rows, as tables of genes do: turned round, in memory."""
 
 import difflib
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from mercer.sources import BlockSource, KeptRows
 from mercer.tables._recipe import NUMBERS, Recipe
 from mercer.tables._table_gaps import gaps_of, left_out, listed, refuse_missing, settled
 from mercer.tables._table_reading import as_frame, held_rows, opened, refuse_large
+from mercer.tables.looking._column_facts import Column
 from mercer.tables.looking._table_look import Look
 from mercer.tables.preparing._prepared_rows import Prepared, made_of
-from mercer.tables.preparing._table_scales import deviations_of, divided, standardized
+from mercer.tables.preparing._shared_units import shared_unit
+from mercer.tables.preparing._table_scales import alike, deviations_of, divided, standardized
 from mercer.tables.preparing._unanalysed_columns import kept_frames, texts
 
 _COPIES = 3  # of the table at once: the whole, turned round, and as a frame
@@ -57,7 +60,9 @@ def prepared_transposed(
     if len(found.without):
         turned, variables = _without(turned, variables, found.without)
     deviations = [spread[name] for name in variables]
-    divided, line = standardized(asked.standardize, variables, deviations, made=False)
+    # Variables in rows are of one kind, as genes are, unless their sizes say otherwise.
+    unit = shared_unit(_as_columns(variables, turned, deviations)) or alike(deviations)
+    divided, line = standardized(asked.standardize, variables, deviations, False, unit)
     said += [*dull, *found.said, *([line] if line else [])]
     kept = np.delete(np.arange(gaps.rows), found.out)
     recipe = Recipe(every, variables, id_, transpose=True, reading=dict(asked.reading))
@@ -72,6 +77,20 @@ def prepared_transposed(
         standardize=divided,
         row_names=tuple(samples[i] for i in kept),
     )
+
+
+def _as_columns(
+    names: Sequence[str], turned: Array, deviations: Sequence[float | None]
+) -> list[Column]:
+    """Return what is known of variables that were rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a variable without a cell
+        lows, highs = np.nanmin(turned, axis=0).tolist(), np.nanmax(turned, axis=0).tolist()
+    parts = zip(names, lows, highs, deviations, strict=True)
+    return [
+        Column(name, "number", "active", low=low, high=high, deviation=sd)
+        for name, low, high, sd in parts
+    ]
 
 
 def transposed_again(
