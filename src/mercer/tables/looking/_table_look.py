@@ -16,7 +16,13 @@ from mercer.sources import open_columns
 from mercer.tables.looking._column_facts import Column, Facts, number_facts, other_facts
 from mercer.tables.looking._column_numbers import Numbers
 from mercer.tables.looking._column_roles import is_code, names_rows, roles, suggested
-from mercer.tables.looking._table_judgement import AUTO, Judgement, TableEvidence, judged, with_count
+from mercer.tables.looking._table_judgement import (
+    AUTO,
+    Judgement,
+    TableEvidence,
+    judged,
+    with_count,
+)
 from mercer.tables.looking._table_notes import NotesWalk, notes, said_lines, table_lines
 from mercer.tables.looking._table_request import Asked, by_name, meant, words_of
 
@@ -110,8 +116,8 @@ def look(path: Any, asked: Asked | None = None) -> Look:
     asked, counted = with_count(facts, asked)
     given = roles(facts, asked, label)
     columns = tuple(_column(one, *role) for one, role in zip(facts, given, strict=True))
-    said = notes(facts, columns, rows, walked, asked)
-    return Look(str(path), label, rows, columns, asked, (*said, *counted, *_spoken(caught)), found)
+    said = (*notes(facts, columns, rows, walked, asked), *counted, *_spoken(caught))
+    return Look(str(path), label, rows, columns, asked, said, found)
 
 
 def _evidence(
