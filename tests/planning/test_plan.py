@@ -160,6 +160,20 @@ def test_each_fallback_has_more_digits(wanted, names):
     assert str(made).count("only if tol is not certified") == len(names)
 
 
+def test_a_fallback_has_its_own_price():
+    made = plan(problem(6_000, 2_500, 10, nnz=150_000))
+    krylov, gram = made.chosen, made.chosen.then
+    assert (krylov.name, gram.name) == ("krylov", "gram")
+    iterated = next(path for path, _ in made.rejected if path.name == "gram")
+    assert gram.seconds > 2 * iterated.seconds  # LAPACK's pairs, not those of an iteration
+    assert "LAPACK" in gram.note
+    assert krylov.solver.worth == pytest.approx(gram.seconds * krylov.passes / krylov.seconds)
+    assert f"({gram.seconds:.2g} s, " in str(made)
+    wide = plan(problem(15_000, 10_000, 2, nnz=120_000)).chosen
+    assert wide.name == "krylov"
+    assert wide.solver.max_passes >= 300  # what follows would take minutes
+
+
 def test_fallbacks_must_fit_the_memory():
     full = plan(problem(50_000, 50_000, 20))
     assert chain(full.chosen) == ["gram", "svd"]

@@ -209,3 +209,41 @@ def test_what_arithmetic_cannot_reach_is_said_and_not_pursued():
     assert found.outcome is Outcome.FLOOR
     assert found.passes < 50
     assert holds(found, values, 1e-13)
+
+
+def flat(order, seed=0):
+    """Return the scatter matrix of white noise, its axes turned, and its eigenvalues."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((2 * order, order))
+    a = x.T @ x
+    return a, np.linalg.eigvalsh(a)[::-1]
+
+
+@pytest.mark.parametrize("options", [{}, {"max_basis": 150}], ids=str)
+def test_flat_spectra_are_certified_in_bounded_memory(options):
+    a, truth = flat(700)
+    found = solved(a, 8, block=12, max_passes=300, **options)
+    assert found.outcome is Outcome.CONVERGED
+    assert holds(found, truth)
+    assert found.passes < 120
+
+
+def test_a_missed_axis_of_a_flat_spectrum_is_not_certified_away():
+    a, truth = flat(400)
+    vectors = np.linalg.eigh(a)[1][:, ::-1]
+    rng = np.random.default_rng(1)
+    hidden = vectors[:, [2]]  # the iteration stays outside of it, but for rounding
+    start = rng.standard_normal((400, 10))
+    start -= hidden @ (hidden.T @ start)
+    found = solved(a, 5, block=10, max_passes=200, start=start)
+    assert holds(found, truth)
+    assert found.certificate.next_upper >= truth[5]
+
+
+def test_an_iteration_ends_where_what_follows_is_quicker():
+    a, _ = flat(700)
+    given_up = solved(a, 8, block=12, max_passes=300, worth=6)
+    assert given_up.outcome is Outcome.BUDGET
+    assert given_up.passes <= 8
+    steep = (np.linalg.qr(a)[0] * 0.5 ** np.arange(700)) @ np.linalg.qr(a)[0].T
+    assert solved(steep, 8, block=12, max_passes=300, worth=6).certificate.met

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.solvers import PROBES, Outside
+from mercer.solvers._eigenvalue_bounds import products_needed
 from mercer.testing import matrices
 
 
@@ -89,3 +90,14 @@ def test_products_come_to_an_end():
         probe.step()
     assert probe.exhausted
     assert norm_outside(a, matrices.rotation(300)[:, :5]) <= probe.bound < 1.2
+
+
+def test_few_probes_need_the_products_that_are_foreseen():
+    a = np.diag(np.r_[np.linspace(1.0, 0.99, 6), np.linspace(0.9, 0.0, 294)])
+    probe = Outside(lambda v: a @ v, np.eye(300)[:, :5], np.zeros((0, 0)), 3, 1, probes=4)
+    needed = products_needed(0.02, 4, 295)
+    while probe.products < needed:
+        probe.step()
+    assert 0.99 <= probe.bound <= 0.99 * 1.021
+    assert products_needed(0.0, 4, 295) == np.inf
+    assert products_needed(0.02, 16, 295) < needed

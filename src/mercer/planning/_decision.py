@@ -12,9 +12,9 @@ from mercer.planning._kernel_paths import (
     kernel_fallbacks,
     with_choice,
 )
-from mercer.planning._principal_paths import Path, candidates
+from mercer.planning._principal_paths import Path, candidates, settled
 from mercer.planning._problem import BLAS_EACH, Problem, Workers
-from mercer.solvers import Exact
+from mercer.solvers import BlockKrylov
 
 _ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
 _SLOWER = "slower"
@@ -52,6 +52,7 @@ class Plan:
         while follow is not None:
             lines.append(
                 f"     then {follow.name}, only if tol is not certified: {follow.note}"
+                f" ({follow.seconds:.2g} s, {show_bytes(follow.bytes)})"
             )
             follow = follow.then
         if p.parts:
@@ -225,6 +226,8 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         return kernel_fallbacks(best, paths, problem)
     order = ["sketch", "krylov", "gram", "dual", "svd"]
     wide = _in_float64(paths, problem)
+    if best.name == "krylov":
+        wide = [settled(p, problem) for p in wide]
     later = [p for p in wide if order.index(p.name) > order.index(best.name)]
     later = [p for p in later if _fits(p, problem)]
     later = [p for p in later if best.passes + p.passes <= problem.max_passes]
@@ -236,15 +239,14 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     if best.name in ("gram", "dual"):
         later = [p for p in later if p.name == "svd"]
     if best.name == "krylov" and later:  # not longer than the direct path would take
-        each = best.seconds / best.passes
+        worth = later[0].seconds * best.passes / best.seconds
         # Rows that are read again for every pass are not walked twice as often as foreseen.
         least = best.passes + 2 if problem.block_bytes else 2 * best.passes
-        best = best.within(max(least, min(100, int(later[0].seconds / each))))
+        assert isinstance(best.solver, BlockKrylov)
+        best = best.within(max(least, min(best.solver.max_passes, int(worth))), worth)
     chain: Path | None = None
     for path in reversed(later):
-        # What an iteration on the data could not settle, one on the matrix will not either.
-        solver = Exact() if best.name == "krylov" else path.solver
-        chain = dataclasses.replace(path, then=chain, solver=solver)
+        chain = dataclasses.replace(path, then=chain)
     if best.name in ("gram", "dual", "krylov") and best.products == 4:
         held = next(path.bytes for path in wide if path.name == best.name)
         again = dataclasses.replace(best, products=8, bytes=held, then=chain)

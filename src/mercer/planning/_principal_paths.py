@@ -13,6 +13,8 @@ _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an it
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
 _FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
+_SOME = 3.0  # how much sooner LAPACK finds some pairs than all of them
+_MOST = (40, 600)  # passes of an iteration on rows that are read again, and on rows in memory
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
 _LANES = 1000  # columns up to which each thread keeps its own sums
@@ -49,10 +51,13 @@ class Path:
             f"{self.flops:9.1e} flop{self.seconds:9.2g} s   {self.note}"
         )
 
-    def within(self, passes: int) -> "Path":
-        """Return the same iterative path, given up after so many passes."""
+    def within(self, passes: int, worth: float = math.inf) -> "Path":
+        """Return the same iterative path, given up after so many passes.
+
+        Sooner where more than `worth` of them are foreseen to be left.
+        """
         assert isinstance(self.solver, BlockKrylov)
-        solver = dataclasses.replace(self.solver, max_passes=passes)
+        solver = dataclasses.replace(self.solver, max_passes=passes, worth=worth)
         return dataclasses.replace(self, solver=solver)
 
     def with_passes(self, passes: int) -> "Path":
@@ -159,14 +164,19 @@ def _small_solver(
         return Exact(destroy=True), full, _WORKSPACE * order**2, "all pairs by LAPACK"
     b = block_width(p.components, order)
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
-    most = int(min(100, max(15, 0.5 * full / step)))
     basis = _basis(b, p.components, order)
     # A flat spectrum ends in LAPACK, if the memory allows its workspace.
     whole = beside + (8.0 + _WORKSPACE) * order**2 <= p.room
-    solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole)
+    worth = full / _SOME / step
+    most = int(min(100, max(15, worth))) if whole else _MOST[1]
+    krylov = BlockKrylov(block=b, max_passes=most, max_basis=basis)
+    solver = Stored(dataclasses.replace(krylov, worth=worth) if whole else krylov, whole)
     space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
     space = max(space, _WORKSPACE * order**2 if whole else 0.0)
-    return solver, 12 * step, space, "leading pairs by block Krylov"
+    words = "leading pairs by block Krylov"
+    if whole:
+        words += f", {full / _SOME:.2g} s of LAPACK where they are too close"
+    return solver, 12 * step, space, words
 
 
 def _all_at_once(order: int, components: int) -> bool:
@@ -185,6 +195,27 @@ def leading_solver(order: int, components: int) -> Solver | None:
     b = block_width(components, order)
     basis = _basis(b, components, order)
     return Stored(BlockKrylov(block=b, max_passes=_FEW_PASSES, max_basis=basis), True)
+
+
+def settled(path: Path, p: Problem) -> Path:
+    """Return a direct path as it follows an iteration on the data.
+
+    What that could not settle, one on the matrix will not either: LAPACK solves it.
+    """
+    if path.name not in ("gram", "dual"):
+        return path
+    order, machine = p.cols if path.name == "gram" else p.rows, p.rates
+    _, iterated, _, _ = _small_solver(order, p, machine, 0.0)
+    alone = order**3 / (machine.eigen * machine.threads)
+    if _SOME * p.components <= order:
+        alone /= _SOME
+    return dataclasses.replace(
+        path,
+        solver=Exact(destroy=True),
+        seconds=path.seconds - iterated + alone,
+        alone=max(0.0, path.alone - iterated) + alone,
+        note=path.note.split(",")[0] + ", LAPACK",
+    )
 
 
 def _widened(p: Problem, flops: float) -> Problem:
@@ -246,7 +277,8 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
     held = 8.0 * width * (2.2 * basis + 4 * b) + buffers + 16.0 * p.cols * p.components
     held += blas_buffers(flops, p.threads)
-    solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
+    most = _MOST[0 if p.block_bytes else 1]
+    solver = BlockKrylov(block=b, max_passes=most, max_basis=basis)
     note = f"fused block Krylov, {b} columns a pass"
     price = passes + 1, int(held), flops, seconds
     return Path("krylov", solver, *price, "tol", p.itemsize, note, alone=here / rate)

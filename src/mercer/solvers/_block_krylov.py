@@ -23,12 +23,28 @@ from mercer.arrays import (
 )
 from mercer.operators import Operator
 from mercer.solvers._certificate import Certificate, FloatArray
-from mercer.solvers._eigenvalue_bounds import Outside, bordered_upper, psd_norm
+from mercer.solvers._eigenvalue_bounds import (
+    FEW_PROBES,
+    MOST_COLUMNS,
+    PROBES,
+    Outside,
+    bordered_upper,
+    products_needed,
+    psd_norm,
+)
 from mercer.solvers._solver import Floor, Goal, Solver
 from mercer.solvers._spectrum import Outcome, Spectrum
 
-_HOPED = 0.6  # share of θ_k that the norm outside is hoped to be, before it is known
+_HOPED = 0.6  # share of θ_k that the norm outside is hoped to be at least
 _ABOVE = 1.03  # how far above the norm a bound by probes stays in the end
+_NEAR = 0.9  # share of θ_k from which the norm outside takes many products, of few probes
+_KEPT = 4  # one column in so many is kept at a restart: what they hold is not outside
+_LARGE = 96  # columns of a basis from which its eigenpairs cost something beside a pass
+_SKIPPED = 6  # passes at most between two looks at them
+_LOOKED = 4  # passes over which the speed of convergence is measured
+_LEAST = 1e-3  # distance from θ_k, relative, to which the norm outside is bounded
+_PATIENCE = 2.0  # products of a few probes for each pass before them, at most
+_ENDING = 10  # passes that end an iteration which converges slowly: they bound what is outside
 _IN_RANGE = 400  # powers of two whose squares and ratios are far from the ends of float64
 _ROUNDING = 64 * EPS  # of float64 products and sums, relative to the trace
 
@@ -47,7 +63,8 @@ class BlockKrylov(Solver):
     This differs from the textbook method in: 1. the stop is a proved interval, not a
     residual; 2. a full basis restarts from its best Ritz vectors (thick restart), so that
     flat spectra converge in bounded memory; 3. directions that vanish are dropped, and
-    fresh random ones enter when the space closes on itself.
+    fresh random ones enter when the space closes on itself; 4. it foresees its end from the
+    speed at which residuals fall, and stops where a direct method is quicker.
 
     Parameters
     ----------
@@ -57,6 +74,8 @@ class BlockKrylov(Solver):
         Passes after which the bound reached is returned as it is.
     max_basis : int
         Columns kept before a restart.
+    worth : float
+        Passes that what follows costs as much as: no more than that are begun.
     start : Array of shape (n, b) or None
         First block; None draws Gaussian numbers, and turns them to the leading axes of a
         part of the data where the operator can do that cheaply.
@@ -71,6 +90,7 @@ class BlockKrylov(Solver):
     block: int
     max_passes: int = 60
     max_basis: int = 1000
+    worth: float = math.inf
     start: Array | None = None
     image: Array | None = None
     outside: Outside | None = None
@@ -114,8 +134,13 @@ class _Run:
         self.outside = math.inf  # proved bound on the norm of C outside the basis
         self.probe: Outside | None = None
         self._carry(solver.outside)
+        self.held = 0  # leading Ritz vectors that the probes are outside of; 0: the whole basis
         self.hope = 0.0  # the best guess of that norm, 0 before there is one
-        self.far = self.far_before = 0.0  # how far from the goal after the last two products
+        self.far = 0.0  # how far from the goal after the last product
+        self.fall: list[tuple[int, float]] = []  # steps, and the logarithm of that, of late
+        self.steps = 0  # passes that enlarged the space
+        self.due = 0  # steps until which the eigenpairs of H are not looked at
+        self.fresh = True  # whether they are those of H
 
     def _carry(self, probe: Outside | None) -> None:
         """Let probes go along with every pass, or no longer."""
@@ -167,7 +192,21 @@ class _Run:
         if self.basis.shape[1] >= self.n:  # the whole space: nothing can be added
             self.at_floor = True
             return True
-        return self.passes >= self.solver.max_passes
+        return self.passes >= self.solver.max_passes or self._foreseen() > self.solver.worth
+
+    def _foreseen(self) -> float:
+        """Return the passes that are still to come, at the speed of those behind."""
+        if self.far <= 1 or self.steps <= _LOOKED:
+            return 0.0
+        speed = self._speed()
+        return math.log(self.far) / speed + _ENDING if speed > 0 else math.inf
+
+    def _speed(self) -> float:
+        """Return the decrease of log far in a pass, 0 where it is not known."""
+        if len(self.fall) < 2:
+            return 0.0
+        (first, before), (last, now) = self.fall[0], self.fall[-1]
+        return (before - now) / (last - first)
 
     def step(self) -> None:
         """Make one pass: it enlarges the space, or multiplies the probes outside it."""
@@ -183,10 +222,13 @@ class _Run:
     def _enlarge(self) -> None:
         if not self.carried:
             self.probe = None  # what it proved stays true for a larger space
+        self.held = 0
         if self.block.shape[1] == 0:
             self._refill()
         if self.basis.shape[1] + self.block.shape[1] > self.most:
+            self._look()
             self._restart()
+            self.due = 0
         block, b = self.block, self.block.shape[1]
         self._admit()
         if self.probe is None and self._soon():  # the space is settled before the pass
@@ -197,7 +239,8 @@ class _Run:
             block = namespace(block).concat([block, self.probe.block], axis=1)
         w = self.apply(block)
         self._extend(w[:, :b])
-        self._rayleigh_ritz()
+        if self.steps >= self.due or self.basis.shape[1] >= self.n:
+            self._look()
         if along and self.probe is not None:
             self.probe.take(w[:, b:])
             self.outside = min(self.outside, self.probe.bound)
@@ -206,15 +249,36 @@ class _Run:
         if self.probe is None:
             self.probe = self._probes()
         self.probe.step()
-        self.outside = min(self.outside, self.probe.bound)
+        if not self.held:
+            self.outside = min(self.outside, self.probe.bound)
 
     def _probes(self) -> Outside:
         like, seed, stream = self.op.like, self.goal.seed, 1 + self.passes
-        return Outside(self.apply, self.basis, like, seed, stream, psd=self.psd)
+        basis, probes = self.basis, PROBES
+        if self.held:
+            basis = basis @ asarray_like(self.z[:, : self.held].copy(), basis)
+            probes = FEW_PROBES
+        return Outside(self.apply, basis, like, seed, stream, psd=self.psd, probes=probes)
 
     def _soon(self) -> bool:
         """Tell whether the pairs will have settled after this pass, if they go on as before."""
-        return 0 < self.far <= math.sqrt(self.far_before) and self.basis.shape[1] < self.n
+        if len(self.fall) < 2 or self.basis.shape[1] >= self.n or self.steps < self.due:
+            return False
+        (first, before), (last, now) = self.fall[-2:]
+        left = 1 - self._hoped() / float(self.theta[self.k - 1])
+        enough = 0.0 if left >= 1 - _NEAR else math.log(max(left, _LEAST) / 2)
+        return now - (before - now) / (last - first) <= enough
+
+    def _hoped(self) -> float:
+        """Return the best guess of the norm outside.
+
+        Residuals that fall by e^-s in a pass tell of a gap of about (s/4)² (Chebyshev).
+        """
+        level = float(self.theta[self.k - 1])
+        if self.hope > 0:
+            return self.hope
+        speed = self._speed()
+        return max(_HOPED, 1 - (speed / 4) ** 2) * level if speed > 0 else _HOPED * level
 
     def _admit(self) -> None:
         """Take the block into the basis, its product being due."""
@@ -229,7 +293,7 @@ class _Run:
         h[:m, :m] = self.h
         h[:, m:], h[m:, :m] = column, column[:m].T
         h[m:, m:] = (column[m:] + column[m:].T) / 2
-        self.h = h
+        self.h, self.fresh, self.steps = h, False, self.steps + 1
         self.loud = np.append(self.loud, np.abs(np.diagonal(h)[m:]))
         top = float(np.max(np.abs(np.diagonal(h)), initial=0.0))
         room = self.n - self.basis.shape[1]
@@ -252,15 +316,26 @@ class _Run:
         return self.frobenius if self.frobenius is not None else otherwise
 
     def _rayleigh_ritz(self) -> None:
-        self.theta, self.z = eigh(self.h)
+        (self.theta, self.z), self.fresh = eigh(self.h), True
         b = self.coefficients.shape[1]
         self.tail = self.coefficients @ self.z[-b:, :]  # (r, m): C·ritz = ritz·θ + next·tail
-        self.far_before, self.far = self.far, self._distance()
+        self.far = self._distance() if len(self.theta) >= self.k else 0.0
+        if self.far > 0:
+            self.fall = [*self.fall[1 - _LOOKED :], (self.steps, math.log(self.far))]
+        foreseen = self._foreseen() - _ENDING
+        self.due = self.steps + 1
+        if len(self.theta) >= _LARGE and 2 < foreseen < math.inf:
+            self.due += min(_SKIPPED, int(foreseen / 3))
+
+    def _look(self) -> None:
+        """Find the eigenpairs of H, if passes have been made since."""
+        if not self.fresh:
+            self._rayleigh_ritz()
 
     def _restart(self) -> None:
         """Keep the best Ritz vectors only: C·U = UΘ + V_{j+1}·tail still holds."""
-        keep = min(self.k + max(self.width, self.k // 2), self.most - 2 * self.width)
-        keep = max(self.k, keep)
+        keep = max(self.k + max(self.width, self.k // 2), self.most // _KEPT)
+        keep = max(self.k, min(keep, self.most - 2 * self.width))
         rotate = asarray_like(self.z[:, :keep].copy(), self.basis)
         self.basis = self.basis @ rotate
         self.h, self.loud = np.diag(self.theta[:keep]), self.z[:, :keep].T ** 2 @ self.loud
@@ -271,14 +346,45 @@ class _Run:
 
         The goal must be met if that norm is what it is hoped, or was found, to be.
         """
-        if len(self.theta) < self.k or self.basis.shape[1] == self.n:
+        if not self.fresh or not self.k <= len(self.theta) < self.n:
             return False
+        if self.held and self.probe is not None:
+            return self.probe.ritz < self._ceiling(self.held) and not self.probe.exhausted
         if self.probe is not None and self.probe.products > 1:
             self.hope = _ABOVE * self.probe.ritz
             if self.probe.exhausted:
                 return False
-        hope = self.hope if self.hope > 0 else _HOPED * float(self.theta[self.k - 1])
-        return self.far <= 1 and self._judged(hope).met
+        if self.far > 1:
+            return False
+        return self._judged(self._hoped()).met or self._hold()
+
+    def _ceiling(self, held: int) -> float:
+        """Return the bound on the norm outside the first Ritz vectors that is to be proved."""
+        return float(self.theta[self.k - 1] + self.theta[held - 1]) / 2
+
+    def _hold(self) -> bool:
+        """Hold the leading Ritz vectors, if the norm outside them can be bounded below θ_k.
+
+        Outside the whole basis it is smaller; but a bound near θ_k does not tell the pairs of
+        a flat spectrum from what their neighbours, still far from settled, may become. Those
+        are held whose residuals are below a quarter of their distance from θ_k.
+        """
+        if not self.psd or self.carried:
+            return False
+        theta, level = self.theta, float(self.theta[self.k - 1])
+        rest = np.linalg.norm(self.tail[:, self.k :], axis=0)
+        loose = rest > np.maximum((level - theta[self.k :]) / 4, _LEAST * level)
+        held = self.k + int(np.argmax(np.append(loose, True)))
+        ceiling = self._ceiling(held)
+        needed = products_needed(
+            1 - float(theta[held - 1]) / ceiling, FEW_PROBES, self.n - held
+        )
+        if needed > _PATIENCE * self.passes or FEW_PROBES * needed > MOST_COLUMNS:
+            return False
+        if not self._judged(ceiling, held=held).met:
+            return False
+        self.held, self.probe = held, None
+        return True
 
     def _distance(self) -> float:
         """Return how far the residuals are from where the goal can be met, at most 1 there."""
@@ -327,23 +433,31 @@ class _Run:
         return max(0.0, self.goal.trace - float(np.sum(self.theta)) - wrong)
 
     def _certify(self) -> Certificate | None:
-        if len(self.theta) < self.k:
-            return None
+        if len(self.theta) < self.k or not self.fresh:  # nothing is known that is new
+            return self.certificate
         found = self._judged(self._outside())
+        if self.held and self.probe is not None:
+            beside = self._judged(self.probe.bound, held=self.held)
+            return beside if beside.reached < found.reached else found
         # Nothing but arithmetic stands in the way: more passes would not help.
         size = np.maximum(self.theta[: self.k], found.zero_level)
         out_of_reach = bool(np.any(self._error() > self.goal.tol * size))
         self.at_floor = out_of_reach and not found.met and self._judged(None, exact=True).met
         return found
 
-    def _judged(self, outside: float | None, *, exact: bool = False) -> Certificate:
-        """Return the certificate if the norm outside were `outside` (None: as proved)."""
+    def _judged(
+        self, outside: float | None, *, exact: bool = False, held: int | None = None
+    ) -> Certificate:
+        """Return the certificate if the norm outside were `outside` (None: as proved).
+
+        Outside the whole basis, or its first `held` Ritz vectors.
+        """
         k, top = self.k, float(self.theta[0])
         c = self._outside() if outside is None else outside
         dropped = 0.0 if exact else self._noise(abs(top))  # directions called rounding
         return Certificate.of(
             self.theta[:k],
-            self._upper(min(k + 1, self.n), c),
+            self._upper(min(k + 1, self.n), c, held),
             np.linalg.norm(self.tail[:, :k], axis=0) + dropped,
             error=0.0 if exact else self._error(),
             tol=self.goal.tol,
@@ -362,14 +476,17 @@ class _Run:
         rounding = self.goal.error + _ROUNDING * size
         return rounding + self.op.product_error * np.sqrt(size * loud)
 
-    def _upper(self, count: int, c: float) -> FloatArray:
+    def _upper(self, count: int, c: float, held: int | None) -> FloatArray:
         if c >= self.theta[self.k - 1]:  # nothing outside is excluded: no need to solve for it
             upper = np.concatenate([np.maximum(self.theta[:count], c), np.full(count, c)])
             return upper[:count] + float(np.linalg.norm(self.tail))
-        return bordered_upper(self.theta, self.tail, c, count)
+        return bordered_upper(self.theta[:held], self.tail[:, :held], c, count)
 
     def spectrum(self) -> Spectrum:
         """Return the leading pairs as they are, with what is proved of them."""
+        if not self.fresh:
+            self._look()
+            self.certificate = self._certify()
         assert self.certificate is not None
         self.probe = None  # it knows this run, and a circle would keep the operator alive
         k = self.k

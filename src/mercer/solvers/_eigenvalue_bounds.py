@@ -47,6 +47,15 @@ def lanczos_norm(ritz: float, products: int, probes: int, order: int) -> float:
     return ritz / (1 - root**2) if root < 1 else math.inf
 
 
+def products_needed(distance: float, probes: int, order: int) -> float:
+    """Return q after which `lanczos_norm` is within `distance`, relative, of the Ritz value."""
+    chance = _FAILURE ** (1 / probes)
+    if distance <= 0:
+        return math.inf
+    log = math.log(1.648 * math.sqrt(max(order, 1)) / chance)
+    return (log / math.sqrt(distance) + 1) / 2
+
+
 def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) -> FloatArray:
     """Return upper bounds on the `count` largest eigenvalues.
 
@@ -116,16 +125,19 @@ def psd_norm(
 
 
 PROBES = 16
-_MOST = 24  # products after which a bound that is still too large is given up
+FEW_PROBES = 4
+MOST_COLUMNS = 400  # columns after which a bound that is still too large is given up
 
 
 class Outside:
     """Bounds ‖R‖₂, R = (I - QQᵀ)C(I - QQᵀ), C symmetric, without forming either.
 
-    Sixteen Gaussian vectors z, drawn afresh and independently of Q, span a block Krylov space
-    of R. Two bounds hold, each but for a chance of 5e-9, and the smaller is used: that of
-    powers, (α·max‖R^q z‖)^(1/q), which is sharp when little is left, and, for psd C, that of
-    the largest Ritz value [Kuczynski1992]_, which is sharp when much is left at one level.
+    Gaussian vectors z, drawn afresh and independently of Q, span a block Krylov space of R:
+    sixteen, or four where what is left comes near to what was found, so that many products
+    are needed whatever their number. Two bounds hold, each but for a chance of 5e-9, and the
+    smaller is used: that of powers, (α·max‖R^q z‖)^(1/q), which is sharp when little is left,
+    and, for psd C, that of the largest Ritz value [Kuczynski1992]_, which is sharp when much
+    is left at one level.
 
     Parameters
     ----------
@@ -139,6 +151,8 @@ class Outside:
         The random numbers; `stream` must not have been used before.
     psd : bool
         Whether C has no negative eigenvalue.
+    probes : int
+        How many vectors z.
     """
 
     def __init__(
@@ -150,10 +164,11 @@ class Outside:
         stream: int,
         *,
         psd: bool = True,
+        probes: int = PROBES,
     ) -> None:
-        self.apply, self.q, self.psd = apply, basis, psd
+        self.apply, self.q, self.psd, self.probes = apply, basis, psd, probes
         self.room = int(basis.shape[0] - basis.shape[1])
-        z = self._project_out(gaussian((int(basis.shape[0]), PROBES), like, seed, stream))
+        z = self._project_out(gaussian((int(basis.shape[0]), probes), like, seed, stream))
         self.block, first = orthonormal(z, None, 0.0)
         self.space = self.block[:, :0]
         self.h: FloatArray = np.zeros((0, 0))
@@ -170,7 +185,7 @@ class Outside:
         return block
 
     def step(self) -> None:
-        """Multiply by R once more: one pass with sixteen columns."""
+        """Multiply by R once more: one pass with a column for each probe."""
         assert self.apply is not None
         self.take(self.apply(self.block))
 
@@ -192,13 +207,13 @@ class Outside:
         if self.block.shape[1] == 0:  # invariant: but for chance zero the top axis is inside
             self.bound = min(self.bound, self.ritz * (1 + 1e-8))
         if self.psd:
-            lanczos = lanczos_norm(self.ritz, self.products, PROBES, self.room)
+            lanczos = lanczos_norm(self.ritz, self.products, self.probes, self.room)
             self.bound = min(self.bound, lanczos)
 
     def _raise_power(self, t: FloatArray, b: int) -> None:
         """R·(space·a) = space·(H a) + next·(T a_last): powers need no products of their own."""
         top = self.h @ self.power
-        below = t @ self.power[-b:] if t.shape[0] else np.zeros((0, PROBES))
+        below = t @ self.power[-b:] if t.shape[0] else np.zeros((0, self.probes))
         coordinates = np.concatenate([top, below])
         norms = np.linalg.norm(coordinates, axis=0)
         largest = float(np.max(norms))
@@ -213,4 +228,4 @@ class Outside:
     @property
     def exhausted(self) -> bool:
         """Whether more products would not improve the bound much."""
-        return self.block.shape[1] == 0 or self.products >= _MOST
+        return self.block.shape[1] == 0 or self.probes * self.products >= MOST_COLUMNS
