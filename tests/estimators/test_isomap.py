@@ -61,9 +61,10 @@ def test_it_is_kernel_pca_of_a_kernel_that_the_data_make(name):
 
 def test_a_large_matrix_is_iterated_on(monkeypatch):
     rows = roll(1100)[0]
+    monkeypatch.setattr(isomap, "_WHOLE", 1100)
     whole = Isomap(2, tol=1e-12).fit(rows)
     assert whole.plan_.chosen.name == "lapack"
-    monkeypatch.setattr(isomap, "_WHOLE", 500)
+    monkeypatch.undo()
     model = Isomap(2, tol=1e-12).fit(rows)
     assert model.plan_.chosen.name == "stored"
     assert model.certificate_.met

@@ -50,7 +50,6 @@ from mercer.operators.graphs._graph import SYMMETRIES as SYMMETRIES
 from mercer.operators.graphs._graph import Graph as Graph
 from mercer.operators.graphs._graph import Pieces as Pieces
 from mercer.operators.graphs._graph import band_front as band_front
-from mercer.operators.graphs._graph import geodesics as geodesics
 from mercer.operators.graphs._graph import graph as graph
 from mercer.operators.graphs._graph import graph_from as graph_from
 from mercer.operators.graphs._graph import one_piece as one_piece
@@ -62,6 +61,7 @@ from mercer.operators.graphs._neighbours import Searcher as Searcher
 from mercer.operators.graphs._neighbours import neighbours as neighbours
 from mercer.operators.graphs._normalised_graph import Filtered as Filtered
 from mercer.operators.graphs._normalised_graph import NormalisedGraph as NormalisedGraph
+from mercer.operators.graphs._shortest_paths import geodesics as geodesics
 from mercer.operators.kernel_matrices._centred_kernel import AsymmetryError as AsymmetryError
 from mercer.operators.kernel_matrices._centred_kernel import CentredKernel as CentredKernel
 from mercer.operators.kernel_matrices._centred_kernel import share_lost as share_lost

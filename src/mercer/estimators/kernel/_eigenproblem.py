@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 POLICIES = ("raise", "clip", "flip", "shift")
 _TOLERATED = 1e-3  # negative share up to which they are taken for noise
 _LOOKED_AT = 2000  # rows of a sample
+_GLANCED_AT = 500  # where negative eigenvalues are expected, and only counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,8 +93,9 @@ class Signs:
         if task.kernel.flag.centred:
             return cls()
         rows = task.rows
-        if task.weights is not None:  # as they stand in the table of repeated rows
-            at = spread_evenly(task.n, task.weights, _LOOKED_AT)
+        most = _GLANCED_AT if task.expected else _LOOKED_AT
+        if task.weights is not None or task.expected:  # as they stand in the repeated rows
+            at = spread_evenly(task.n, task.weights, most)
             rows = rows[at][:, at] if isinstance(task.kernel, Precomputed) else rows[at]
         found = evidence(task.kernel, rows)
         _judge(found.negative_share, task, f"on a sample of {found.rows:,} rows")

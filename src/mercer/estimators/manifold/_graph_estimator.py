@@ -7,6 +7,7 @@ import abc
 import dataclasses
 import math
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -15,7 +16,16 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
-from mercer.arrays import EPS, Array, eigh_in_place, is_sparse, orthonormal, task
+from mercer.arrays import (
+    EPS,
+    Array,
+    interruptible,
+    is_sparse,
+    leading_eigh,
+    orthonormal,
+    quiet_blas,
+    task,
+)
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._row_graph import facts_of
@@ -104,11 +114,12 @@ def _by_lapack(op: NormalisedGraph, k: int, tol: float) -> Spectrum:
     n, r = op.shape[0], op.direction
     whole = op.dense()
     whole -= r[:, None] * r[None, :]  # r itself comes last
-    mu, vectors = eigh_in_place(whole)
+    few = min(k + 1, n - 1)
+    with quiet_blas(n):
+        mu, vectors = interruptible(lambda: leading_eigh(whole, few), n)
     error = EPS * (8 + 4 * math.sqrt(n))
-    bounds = op.values(mu[: min(k + 1, n - 1)]) + error
     with np.errstate(divide="ignore"):
-        return _settled(op, None, bounds, tol, np.asarray(vectors[:, :k]))
+        return _settled(op, None, op.values(mu) + error, tol, np.asarray(vectors[:, :k]))
 
 
 def _by_filter(
@@ -412,8 +423,9 @@ class GraphEstimator(Embedding):
             "_rows": found.rows,
             "_column": _gathered(columns, parts, n),
         }
-        state["extension_error_"] = self._extension_error(state, source)
-        return state
+        main = found.pieces[0]
+        at = main[np.unique(np.linspace(0, len(main) - 1, _MEASURED).astype(np.int64))]
+        return state | {"_measured": at, "_held_against": source.array[at]}
 
     def _part(
         self, graph: Graph, rows: Array, k: int, embedding: Array
@@ -493,19 +505,19 @@ class GraphEstimator(Embedding):
             )
         return [(slice(0, int(points.shape[0])), points)]
 
-    def _extension_error(self, state: dict[str, Any], source: Source) -> float | None:
-        """Return ‖transform(X) - embedding‖/‖embedding‖ over at most 1000 training rows.
+    @cached_property
+    def extension_error_(self) -> float | None:
+        """‖transform(X) - embedding‖/‖embedding‖ over at most 1000 training rows.
 
-        None where an axis has no extension.
+        Found when it is first asked for; None where an axis has no extension.
         """
-        rows = state["pieces_"][0].rows
-        values = state["pieces_"][0].eigenvalues
-        if np.min(np.abs(values)) < _LEAST:
+        if not hasattr(self, "pieces_"):
+            raise AttributeError("extension_error_ is there after fit")
+        if np.min(np.abs(self.pieces_[0].eigenvalues)) < _LEAST:
             return None
-        at = rows[np.unique(np.linspace(0, len(rows) - 1, _MEASURED).astype(np.int64))]
-        known = np.asarray(state["embedding_"][at], np.float64)
+        known = np.asarray(self.embedding_[self._measured], np.float64)
         size = float(np.max(np.abs(known)))  # f is as D^-½: squares may leave the range
-        apart = (self._extended(state, source.array[at]) - known) / size
+        apart = (self._extended(dict(vars(self)), self._held_against) - known) / size
         return float(np.linalg.norm(apart) / np.linalg.norm(known / size))
 
     def __sklearn_tags__(self) -> Tags:

@@ -33,8 +33,8 @@ Found = tuple[KernelFound, Placing | None, int]
 _MEASURES = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine")
 _LENGTHS = ("chebyshev", "cityblock")  # d(cx, cy) = c·d(x, y); of the others d(x, y)
 _METRICS = ("euclidean", "precomputed", *_MEASURES)
-_WHOLE = 3000  # points up to which all eigenvalues are found, the negative ones too
-_SMALL = 1000  # points up to which LAPACK is as fast as an iteration
+_WHOLE = 500  # points up to which all eigenvalues are found, the negative ones too
+_SHARED = 3000  # and where a share of the variance is asked for
 _ROWS = 512  # whose distances are made in one go
 
 
@@ -150,15 +150,16 @@ class ClassicalMDS(Embedding):
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n, p = source.shape
         linear = self.metric == "euclidean"
+        most = _SHARED if isinstance(self.n_components, float) else _WHOLE
         cost = KernelCost(
             flops=2.0 * p + 8 if not linear else 2.0 * p,
             features=p if linear else None,
             finite=linear,
             given=linear,
-            whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, _WHOLE),
+            whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, most),
             centred=False,
         )
-        named = ("primal", "lapack") if n <= _SMALL else ("primal", "lapack", "stored")
+        named = ("primal", "lapack") if n <= most else ("primal", "lapack", "stored")
         return self._problem_of(
             source,
             source.shape,

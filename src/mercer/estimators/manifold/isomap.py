@@ -203,8 +203,8 @@ def _turned(placing: Placing, found: KernelFound, k: int) -> Placing:
     return Placing(placing.dual @ v, placing.means, level)
 
 
-_WHOLE = 3000  # points up to which all eigenvalues are found, the negative ones too
-_SMALL = 1000  # points up to which LAPACK is as fast as an iteration
+_WHOLE = 500  # points up to which all eigenvalues are found, the negative ones too
+_SHARED = 3000  # and where a share of the variance is asked for
 _AUTO = 3000  # points from which "auto" takes landmarks
 _SEEN = 100  # points from which residual variances are measured
 
@@ -340,16 +340,16 @@ class Isomap(Embedding):
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
-        n = source.shape[0]
-        marks = self._landmark_count(n)
+        n, share = source.shape[0], isinstance(self.n_components, float)
+        marks, most = self._landmark_count(n), _SHARED if share else _WHOLE
         cost = KernelCost(
             flops=1.0,
-            whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, _WHOLE),
+            whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, most),
             centred=False,
             landmarks=marks,
             geodesic=True,
         )
-        named = ("lapack",) if n <= _SMALL else ("lapack", "stored")
+        named = ("lapack",) if n <= most else ("lapack", "stored")
         k = most_components(self.n_components, marks or n)
         before, held = joined_bytes(*source.shape, min(self.neighbours, n - 1))
         known = {"kernel": cost, "allowed": named, "before": before, "held": held}
