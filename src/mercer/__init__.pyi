@@ -47,6 +47,9 @@ from mercer.estimators.manifold.locally_linear import (
 from mercer.estimators.manifold.maximum_variance_unfolding import (
     MaximumVarianceUnfolding as MaximumVarianceUnfolding,
 )
+from mercer.estimators.manifold.spectral_clustering import (
+    SpectralClustering as SpectralClustering,
+)
 from mercer.estimators.missing._imputation import multiple_imputation as multiple_imputation
 from mercer.estimators.mixed.famd import FAMD as FAMD
 from mercer.estimators.mixed.famd import impute as impute

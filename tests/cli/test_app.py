@@ -253,6 +253,7 @@ LINES = {
     "plan": ["plan", "{}/t.csv"],
     "fit": ["fit", "{}/t.csv", "-o", "{}/new.mercer", "--scores", "{}/new.parquet"],
     "transform": ["transform", "{}/t.mercer", "{}/t.csv", "-o", "{}/again.csv"],
+    "features": ["features", "{}/t.csv", "-m", "5", "-o", "{}/features.csv"],
     "inverse": ["inverse", "{}/t.mercer", "{}/z.csv", "-o", "{}/rows.csv"],
     "tune": ["tune", "{}/t.csv", "--kernel", "rbf", "--time", "1"],
     "inspect": ["inspect", "{}/t.mercer"],

@@ -307,6 +307,8 @@ FAMILIES = [
             *(mercer.LocallyLinearEmbedding(**options) for options in LOCAL),
             *(mercer.LaplacianEigenmaps(**options) for options in LAPLACIAN),
             *(mercer.DiffusionMaps(**options) for options in DIFFUSION),
+            mercer.SpectralClustering(2, neighbours=9),
+            mercer.SpectralClustering(neighbours=90, weights="heat"),
             mercer.MaximumVarianceUnfolding(neighbours=4, components="place"),
             mercer.MaximumVarianceUnfolding(1, neighbours=4, components="place", landmarks=12),
         ],

@@ -198,3 +198,31 @@ def test_more_components_than_axes_were_looked_for(monkeypatch):
 def test_tiny_tables_have_an_answer(X):
     with pytest.warns(DataWarning, match="no component"):
         assert PCA("auto").fit(X).n_components_ == 0
+
+
+@pytest.mark.parametrize("rule", ["bic", "aic"])
+@pytest.mark.parametrize("shape", [(300, 20), (40, 90)])
+def test_information_criteria_decide_as_in_probabilistic_pca(rule, shape):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1])) * 3
+    X += rng.standard_normal(shape)
+    model = PCA(rule).fit(X + 1e6)
+    assert model.n_components_ == mercer.ProbabilisticPCA(rule).fit(X).n_components_
+    assert model.choice_.rules[0].name == rule.upper()
+    assert {r.name: r.k for r in mercer.how_many(X).rules}[rule.upper()] == model.n_components_
+    assert rule.upper() in model.choice_.reason
+    parts = PCA(rule)
+    for part in np.array_split(X, 3):
+        parts.partial_fit(part)
+    assert parts.n_components_ == model.n_components_
+    doubled = PCA(rule).fit(np.repeat(X, 2, axis=0))
+    assert (
+        PCA(rule).fit(X, sample_weight=np.full(len(X), 2)).n_components_
+        == doubled.n_components_
+    )
+
+
+def test_no_axis_is_an_answer_of_a_criterion():
+    X = np.random.default_rng(0).standard_normal((500, 6))
+    with pytest.warns(DataWarning, match="no component beyond noise"):
+        assert PCA("bic").fit(X).n_components_ == 0

@@ -224,8 +224,8 @@ def test_odd_landmarks_are_refused_in_three_lines(name):
 
 @pytest.mark.parametrize(
     "kernel",
-    [Sigmoid(0.1), Function(lambda x, y: x @ y.T), "precomputed"],
-    ids=["tanh", "f", "K"],
+    [Sigmoid(0.1), Function(lambda x, y: x @ y.T)],
+    ids=["tanh", "f"],
 )
 def test_kernels_that_may_be_indefinite_are_refused(kernel):
     X = rows(40)
@@ -360,3 +360,52 @@ def test_a_fit_keeps_neither_old_landmarks_nor_given_rows():
     Z, kept = model.transform(X), X.copy()
     S[:], X[:] = 0, 0
     np.testing.assert_array_equal(model.transform(kept), Z)
+
+
+def lesser(model, K, **given):
+    return hushed(model.fit, K, kind=(AccuracyWarning, DataWarning), **given)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sampler", [25, "uniform", [3, 50, 7, 99, 120]])
+def test_a_given_matrix_has_the_landmarks_of_its_rows(sampler, weighted, tmp_path):
+    X, new = rows(160), rows(20, seed=3)
+    kernel, weights = RBF(1.5), counts() if weighted else None
+    K, k = kernel(X), kernel.block(new, X)
+    marks = X[sampler] if isinstance(sampler, list) else sampler
+    wanted = fitted(X, 3, weights, kernel=kernel, landmarks=marks)
+    given = np.asarray(sampler) if isinstance(sampler, list) else sampler
+    model = KernelPCA(3, kernel="precomputed", landmarks=given)
+    model = lesser(model, K, sample_weight=weights)
+    agree(model.eigenvalues_, wanted.eigenvalues_, 1e-9 * wanted.eigenvalues_[0])
+    agree(np.abs(model.transform(k)), np.abs(wanted.transform(new)), 1e-8)
+    exact = np.linalg.eigvalsh(on_rows(K, weights))[::-1][:3]
+    hold(model.certificate_, exact, 1e-12)
+    others = np.setdiff1d(np.arange(160), model.landmark_indices_)
+    k[:, others] = 1e6  # the columns of landmarks are enough
+    agree(np.abs(model.transform(k)), np.abs(wanted.transform(new)), 1e-8)
+    mercer.save(model, tmp_path / "few.mercer")
+    again = mercer.load(tmp_path / "few.mercer")
+    assert np.array_equal(again.transform(k), model.transform(k))
+    assert not hasattr(KernelPCA(3).fit(X), "landmark_indices_")
+
+
+def on_rows(K, weights):
+    w = np.ones(len(K)) if weights is None else weights
+    centre = np.eye(len(K)) - np.outer(np.ones(len(K)), w / w.sum())
+    return np.sqrt(w)[:, None] * (centre @ K @ centre.T) * np.sqrt(w)
+
+
+def test_a_given_matrix_without_landmarks_to_choose_is_refused():
+    X = rows(60)
+    K = RBF(1.0)(X)
+    for wrong, marks, words in (
+        (np.tanh(X @ X.T - 1), 5, "without negative eigenvalues"),
+        (K - 1.0, 5, "nowhere above 0"),
+        (K, X[:3], "numbers of rows"),
+        (K, [4, 99], "one of the rows"),
+        (K, [0.5], "numbers of rows"),
+    ):
+        model = KernelPCA(2, kernel="precomputed", landmarks=marks)
+        with refused(InputError, match=words):
+            model.fit(wrong)

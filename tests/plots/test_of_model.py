@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 import sklearn.decomposition
 from sklearn.datasets import load_wine
+from tests.claims import refuses
 
 from mercer import PCA, KernelPCA, RobustPCA, plots
 from mercer.diagnostics import outliers
 from mercer.errors import DataWarning, InputError
-from mercer.plots import Arrows, Band, Bars, Points, Whiskers
+from mercer.plots import Arrows, Band, Bars, Line, Points, Whiskers
 
 WINE = load_wine()
 X = WINE.data
@@ -156,3 +157,28 @@ def test_a_model_without_the_numbers_is_refused_in_words(maker):
     if maker is not plots.shares_of:
         with pytest.raises(InputError, match="components_"):
             maker(KernelPCA(2).fit(X))
+
+
+def test_reconstruction_errors_are_those_of_the_rows():
+    fitted, others = X[::2], X[1::2]
+    model = PCA(standardize=True).fit(fitted)
+    line, held = [m for m in plots.reconstruction_of(model, others).marks if type(m) is Line][
+        1:
+    ]
+    for rows, curve in ((fitted, line), (others, held)):
+        scaled = (rows - model.mean_) / model.scale_
+        for k in (0, 1, 5, 13):
+            few = PCA(max(k, 1), standardize=True).fit(fitted)
+            back = (
+                few.inverse_transform(few.transform(rows)) if k else np.tile(few.mean_, (89, 1))
+            )
+            lost = np.sum(((rows - back) / model.scale_) ** 2) / np.sum(scaled**2)
+            assert np.isclose(curve.y[k], 100 * lost, atol=1e-8)
+    assert line.y == tuple(sorted(line.y, reverse=True))
+    rival = sklearn.decomposition.PCA(3).fit(X)
+    for known in (rival, KernelPCA(3).fit(X), PCA(3).fit(X)):
+        assert "<svg" in plots.figure([plots.reconstruction_of(known)])
+    for bad in (X[:, :3], [[np.nan] * 13], [1.0]):
+        refuses("rows to rebuild are finite numbers", plots.reconstruction_of, model, bad)
+    refuses("components_", plots.reconstruction_of, KernelPCA(3).fit(X), X)
+    refuses("are not negative", plots.reconstruction, [1.0, -0.1])

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import mercer
 from mercer import KernelPCA, plots
 from mercer.errors import DataWarning, InputError
-from mercer.studies import _cluster as room
+from mercer.estimators.walk import _row_clusters as room
 from mercer.studies import separation
 from mercer.studies._descriptor_columns import coded, columns_of
 from mercer.studies._plain_result import plain

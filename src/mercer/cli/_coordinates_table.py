@@ -129,13 +129,16 @@ class WithGroups:
     beside : Beside
         The other columns.
     model : estimator
-        With `predict`.
-    rows : polars.DataFrame or BlockSource
-        The rows, in order.
+        With `predict`, or with `labels_` for the rows of its fit.
+    rows : polars.DataFrame, BlockSource or None
+        The rows, in order; None for those of the fit.
     """
 
-    def __init__(self, beside: Beside, model: Any, rows: Any) -> None:
+    def __init__(self, beside: Beside, model: Any, rows: Any = None) -> None:
         self._beside, self._at = beside, 0
+        if rows is None:
+            self._groups = np.asarray(model.labels_)
+            return
         blocks = rows.blocks(_PIECE) if hasattr(rows, "blocks") else [rows]
         self._groups = np.concatenate([np.asarray(model.predict(block)) for block in blocks])
 

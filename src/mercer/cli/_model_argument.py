@@ -47,7 +47,8 @@ def loaded(model: str, data: str, command: str) -> Any:
         )
     found = mercer.load(path)
     _refuse_method(found, model, command)
-    if not hasattr(found, "n_components_"):
+    made = command == "transform" and hasattr(found, "kernel_")  # features of a kernel
+    if not made and not hasattr(found, "n_components_"):
         raise InputError(
             "the model has no axes",
             got=f"{model}: {type(found).__name__}, not fitted",
@@ -152,7 +153,9 @@ def _read_as(recipe: Recipe, path: str | Path) -> Recipe:
 
 
 def axes_of(model: Any) -> list[str]:
-    """Return the names of the coordinates of a model."""
+    """Return the names of the coordinates of a model: PC1 to PCk, F1 to Fm of features."""
     if getattr(model, "_whitened", False) == "zca":  # turned back into the columns
         return [str(name) for name in model.get_feature_names_out()]
+    if not hasattr(model, "n_components_"):  # features of a kernel have no order
+        return [f"F{i + 1}" for i in range(len(model.get_feature_names_out()))]
     return axis_names(model.n_components_)

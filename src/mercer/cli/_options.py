@@ -116,7 +116,7 @@ method_options = _together(
         default="auto",
         show_default=True,
         metavar="K",
-        help="A number (10), a share of variance (0.9), auto or mle.",
+        help="A number (10), a share of variance (0.9), auto, bic, aic or mle.",
     ),
     click.option("--kernel", metavar="KERNEL", help="Such as rbf, or 'rbf(lengthscale=2)'."),
     click.option("--tol", type=float, help="Relative error allowed in each eigenvalue."),

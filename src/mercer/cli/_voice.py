@@ -224,6 +224,7 @@ def plain(value: Any) -> Any:
 # Parameters of methods that have an option; the others stand after --set.
 TYPED = {name: f"--{name}" for name in ("kernel", "tol", "memory", "time", "missing")} | {
     "n_components": "-k",
+    "n_clusters": "-k",
     "random_state": "--seed",
     "standardize": "--standardize",
 }

@@ -29,6 +29,7 @@ COMMANDS = {
     "fit": "Fit a method to a table.",
     "report": "One HTML page about a table, or a model and its rows.",
     "transform": "Coordinates of new rows.",
+    "features": "A table whose products are a kernel.",
     "inverse": "Rows from coordinates.",
     "tune": "Choose a kernel.",
     "inspect": "What a model file holds.",

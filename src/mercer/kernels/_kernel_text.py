@@ -33,6 +33,12 @@ _NEEDS_NOTHING = [
 ]
 NAMES: dict[str, Callable[..., Kernel]] = {c.__name__.lower(): c for c in _NEEDS_NOTHING}
 NAMES |= {"poly": _inner.Polynomial, "chi2": _counts.ChiSquared}  # scikit-learn's spelling
+NAMES |= {"gaussian": _isotropic.RBF, "tanh": _inner.Sigmoid}  # that of textbooks
+# Parameters as textbooks and scikit-learn have them, for a lengthscale: exp(-γ·) and 2σ².
+_LENGTHSCALES: dict[type[Kernel], dict[str, Callable[[Any], Kernel]]] = {
+    _isotropic.RBF: {"gamma": _isotropic.RBF.from_gamma, "sigma": _isotropic.RBF},
+    _isotropic.Laplacian: {"gamma": _isotropic.Laplacian.from_gamma},
+}
 _FUNCTIONS: dict[str, Callable[[Kernel], Kernel]] = {"exp": exp, "normalize": normalize}
 
 
@@ -63,12 +69,15 @@ def parse(text: str) -> Kernel:
     """Return the kernel that a formula names.
 
     A formula has the names of kernels in lower case, numbers as parameters, ``+``, ``*``,
-    ``**`` with a whole number, ``exp(k)``, ``normalize(k)`` and ``k.on([0, 1])``.
+    ``**`` with a whole number, ``exp(k)``, ``normalize(k)`` and ``k.on([0, 1])``. Names and
+    parameters of textbooks are read too: ``gaussian(sigma=2)``, ``rbf(gamma=0.5)``, ``tanh``.
 
     Examples
     --------
     >>> parse("rbf(lengthscale=2) + 0.5*linear")
     RBF(lengthscale=2.0) + 0.5*Linear()
+    >>> parse("rbf(gamma=0.5)"), parse("tanh(coef0=-1)")
+    (RBF(lengthscale=1.0), Sigmoid(coef0=-1.0))
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -133,6 +142,10 @@ class _FormulaReader:
         options = {str(k.arg): self.value(k.value) for k in node.keywords}
         plain = make()
         known = plain.get_params(deep=False)
+        for other in _LENGTHSCALES.get(type(plain), {}).keys() & set(options):
+            if args or len(options) > 1:
+                self.refuse(f"{name!r} gets its lengthscale twice", "give it once")
+            return _LENGTHSCALES[type(plain)][other](options[other])
         for option in options:
             if option not in known:
                 plain._refuse_name(option, list(known))

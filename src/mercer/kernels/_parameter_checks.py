@@ -18,10 +18,15 @@ def number(owner: object, name: str, value: Any, *, least: float = -math.inf) ->
             return found
     bound = "" if least == -math.inf else f" above {least:g}"
     raise InputError(
-        f"`{name}` of {type(owner).__name__} must be a finite number{bound}",
+        f"`{name}` of {_called(owner)} must be a finite number{bound}",
         got=f"{name}={_shown(value)}",
         fix=f"pass a number{bound}, for example {name}=1.0",
     )
+
+
+def _called(owner: object) -> str:
+    """Return the name of a kernel, or of a class that makes one."""
+    return owner.__name__ if isinstance(owner, type) else type(owner).__name__
 
 
 def whole(owner: object, name: str, value: Any, *, least: int = 0) -> int:

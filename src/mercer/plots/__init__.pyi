@@ -21,6 +21,7 @@ from mercer.plots.charts._model_charts import circle_of as circle_of
 from mercer.plots.charts._model_charts import contributions_of as contributions_of
 from mercer.plots.charts._model_charts import loadings_of as loadings_of
 from mercer.plots.charts._model_charts import outlier_map_of as outlier_map_of
+from mercer.plots.charts._model_charts import reconstruction_of as reconstruction_of
 from mercer.plots.charts._model_charts import scores_of as scores_of
 from mercer.plots.charts._model_charts import scree_of as scree_of
 from mercer.plots.charts._model_charts import shares_of as shares_of
@@ -29,6 +30,7 @@ from mercer.plots.charts._outlier_map import outlier_map as outlier_map
 from mercer.plots.charts._point_maps import PointKind as PointKind
 from mercer.plots.charts._point_maps import points_map as points_map
 from mercer.plots.charts._point_maps import scores as scores
+from mercer.plots.charts._scree import reconstruction as reconstruction
 from mercer.plots.charts._scree import scree as scree
 from mercer.plots.charts._scree import shares as shares
 from mercer.plots.drawing._matplotlib import draw as draw

@@ -1,22 +1,15 @@
 """cluster(): groups of rows on the leading axes, made step by step, then described."""
 
 import dataclasses
-import warnings
-from numbers import Integral
 from typing import Any, final
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from sklearn.cluster import KMeans
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.estimators.walk._row_clusters import grouped
 from mercer.studies._describe import Described, describe_groups
 from mercer.studies._descriptor_columns import columns_of, together
 
-_TREE = 3000  # rows that a tree is made of; more are gathered into so many seeds first
-_SEEDS = 500
-_MOST = 10  # clusters that are looked at
 _SHOWN = 5  # typical and distinct rows of each
 
 
@@ -89,114 +82,8 @@ def cluster(
         Of what is gathered first where rows are many.
     """
     Z = np.asarray(model.transform(X), np.float64)[:, :axes]
-    _check(clusters, Z)
-    points, weights, home = _seeds(Z, seed)
-    tree = _ward(points, weights)
-    most = min(_MOST, len(points) - 1) if clusters == "auto" else int(clusters)
-    cuts = [fcluster(tree, g, "maxclust") - 1 for g in range(1, max(most, 2) + 2)]
-    within = np.array([_within(Z, cut[home]) for cut in cuts])
-    count = _best(within) if clusters == "auto" else int(clusters)
-    labels = cuts[count - 1][home]
-    if consolidate:
-        labels = _consolidated(Z, labels)
-    labels = _ordered(Z, labels)
-    return _made(model, X, Z, labels, within / max(within[0], 1e-300), sup)
-
-
-def _check(clusters: int | str, Z: Array) -> None:
-    n = len(Z)
-    if not np.any(Z[:1] != Z):
-        raise InputError(
-            "all rows lie at one point: there is nothing to part",
-            got=f"{n} rows, {Z.shape[1]} axes",
-            fix="pass rows that differ along the axes of the model",
-        )
-    if isinstance(clusters, str) and clusters == "auto" and n >= 4:
-        return
-    whole = isinstance(clusters, Integral) and not isinstance(clusters, bool)
-    if not whole or not 2 <= int(clusters) < n:
-        raise InputError(
-            "rows are put into two clusters or more, and fewer than there are rows",
-            got=f"clusters={clusters!r}, {n} rows",
-            fix='pass a whole number, or "auto" for four rows or more',
-        )
-
-
-def _seeds(Z: Array, seed: int) -> tuple[Array, Array, Array]:
-    """Return points to make a tree of, their weights, and the point of every row."""
-    if len(Z) <= _TREE:
-        return Z, np.ones(len(Z)), np.arange(len(Z))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        means = KMeans(_SEEDS, n_init=1, random_state=seed).fit(Z)
-    home = np.unique(means.labels_, return_inverse=True)[1]
-    weights = np.bincount(home).astype(np.float64)
-    sums = np.zeros((len(weights), Z.shape[1]))
-    np.add.at(sums, home, Z)
-    return sums / weights[:, None], weights, home
-
-
-def _ward(points: Array, weights: Array) -> Array:
-    """Return Ward's tree; of weighted points as if each stood there so often."""
-    if np.all(weights == 1):
-        return np.asarray(linkage(points, "ward"))
-    return _weighted_ward(points, weights)
-
-
-def _weighted_ward(points: Array, weights: Array) -> Array:
-    """Return Ward's tree of weighted points: merge the pair of least w_a w_b/(w_a + w_b)·d²."""
-    m = len(points)
-    centres, mass = [*points], [*weights]
-    names, sizes, tree = list(range(m)), [1] * m, []
-    for step in range(m - 1):
-        C, w = np.array(centres), np.array(mass)
-        squares = np.sum(C**2, axis=1)
-        cost = np.maximum(squares[:, None] + squares - 2 * C @ C.T, 0.0)
-        cost *= w[:, None] * w / (w[:, None] + w)
-        np.fill_diagonal(cost, np.inf)
-        a, b = sorted(divmod(int(np.argmin(cost)), len(w)))
-        size = sizes[a] + sizes[b]
-        tree.append([names[a], names[b], np.sqrt(2 * cost[a, b]), size])
-        whole = mass[a] + mass[b]
-        centres[a] = (mass[a] * centres[a] + mass[b] * centres[b]) / whole
-        mass[a], names[a], sizes[a] = whole, m + step, size
-        for part in (centres, mass, names, sizes):
-            del part[b]
-    found = np.array(tree)
-    found[:, 2] = np.maximum.accumulate(found[:, 2])  # rounding must not turn the tree
-    return found
-
-
-def _within(Z: Array, labels: Array) -> float:
-    """Return Σ‖z - centre‖² over all rows."""
-    counts = np.bincount(labels)
-    sums = np.zeros((len(counts), Z.shape[1]))
-    np.add.at(sums, labels, Z)
-    return max(float(np.sum(Z**2) - np.sum(sums**2 / np.maximum(counts, 1)[:, None])), 0.0)
-
-
-def _best(within: Array) -> int:
-    """Return the number of clusters after which the inertia falls least, for what it fell."""
-    falls = -np.diff(within)
-    first, last = (2, len(falls)) if len(falls) > 2 else (1, len(falls))
-    ratios = [falls[g] / falls[g - 1] if falls[g - 1] > 0 else 1.0 for g in range(first, last)]
-    return first + 1 + int(np.argmin(ratios)) if ratios else 2
-
-
-def _consolidated(Z: Array, labels: Array) -> Array:
-    """Return the clusters after rows have gone to the nearest centre, until none moves."""
-    centres = np.array([Z[labels == g].mean(axis=0) for g in np.unique(labels)])
-    found = KMeans(len(centres), init=centres, n_init=1, max_iter=100).fit(Z)
-    return np.asarray(found.labels_, np.int64)
-
-
-def _ordered(Z: Array, labels: Array) -> Array:
-    """Return labels from 1, in the order of the centres along the first axis."""
-    kinds, home = np.unique(labels, return_inverse=True)
-    means = np.bincount(home, weights=Z[:, 0]) / np.bincount(home)
-    place = np.empty(len(kinds), np.int64)
-    place[np.argsort(means, kind="stable")] = np.arange(1, len(kinds) + 1)
-    return place[home]
+    labels, within = grouped(Z, clusters, seed=seed, consolidate=consolidate)
+    return _made(model, X, Z, labels, within, sup)
 
 
 def _made(model: Any, X: Any, Z: Array, labels: Array, within: Array, sup: Any) -> Clusters:

@@ -38,7 +38,7 @@ def family_lines(done: Fitting, row_names: Sequence[Any] | None) -> list[str]:
     """
     model, page = done.model, method_of(done.model).page
     out = [_headline(done), "", *axis_lines(model), ""]
-    out += [how_many(model), *_shown_share(model, page)]
+    out += [_clusters(model) or how_many(model), *_shown_share(model, page)]
     out += _of_page(done, page)
     for i in range(min(_AXES, int(model.n_components_))):
         out += _axis(done, i, row_names)
@@ -64,6 +64,7 @@ def family_facts(done: Fitting) -> dict[str, Any]:
         "chi2_",
         "dof_",
         "p_value_",
+        "n_clusters_",
     ):
         if getattr(model, name, None) is not None:
             found[name.removesuffix("_")] = getattr(model, name)
@@ -87,6 +88,16 @@ def _headline(done: Fitting) -> str:
     if made.n_missing:
         what += f", {counted(made.n_missing, 'missing cell')}"
     return f"{done.seen.label}: {type(model).__name__} of {what}"
+
+
+def _clusters(model: Any) -> str:
+    """Say how many rows each cluster has, where rows were parted."""
+    if not hasattr(model, "labels_"):
+        return ""
+    sizes = np.bincount(model.labels_)
+    by = ", before the largest gap of the eigenvalues" if model.n_clusters == "auto" else ""
+    listed = ", ".join(f"{size:,}" for size in sizes)
+    return f"{counted(len(sizes), 'cluster')}{by}: of {listed} rows."
 
 
 def _shown_share(model: Any, page: str) -> list[str]:

@@ -12,7 +12,12 @@ import numpy as np
 
 import mercer
 from mercer.arrays import Array
-from mercer.cli._coordinates_table import Beside, fit_coordinates, write_coordinates
+from mercer.cli._coordinates_table import (
+    Beside,
+    WithGroups,
+    fit_coordinates,
+    write_coordinates,
+)
 from mercer.cli._model_argument import axes_of
 from mercer.cli._outputs import axis_names, refuse_model, refuse_scores, refuse_twins
 from mercer.cli._stdin import opened, spare
@@ -246,7 +251,9 @@ def _notes(done: Fitting, looked: RowJudgement, data: str) -> dict[str, Any]:
 def _write_scores(done: Fitting, path: Path | None, raw: bool) -> None:
     names = axes_of(done.model)
     parts = fit_coordinates(done.model, done.made.rows)
-    beside = _beside(done, done.made.color, taken=names)
+    beside: Any = _beside(done, done.made.color, taken=names)
+    if hasattr(done.model, "labels_"):
+        beside = WithGroups(beside, done.model)
     write_coordinates(path, parts, names, beside, raw=raw)
 
 

@@ -13,7 +13,8 @@ from mercer.cli._voice import TYPED
 from mercer.errors import MercerError
 from mercer.methods import COMMANDS, method_of
 
-_K = "a number (10), a share (0.9), auto, mle or all"
+_WORDS = ("auto", "bic", "aic", "mle", "evidence")  # rules that methods have of their own
+_K = "a number (10), a share (0.9), auto, bic, aic, mle or all"
 
 
 def _in_order(found: re.Match[str]) -> str:
@@ -57,6 +58,7 @@ def built(
         given["random_state"] = given.pop("seed")
     if not known.keys() & {"random_state"} and given.get("random_state") == 0:
         del given["random_state"]  # the default of --seed, to a method that draws nothing
+    counted = _counted(kind)
     if components == "auto" and not _chooses(kind) and not _warned(kind):
         pass  # maps have two axes; others have a rule of their own
     elif components == "auto" and not _chooses(kind):
@@ -66,8 +68,28 @@ def built(
             stacklevel=2,
         )
     elif components is not None:
-        given["n_components"] = components_from(components)
-    given |= dict(_setting(word) for word in settings)
+        given[counted] = components_from(components)
+    return built_of(method, kind, given, settings)
+
+
+def built_of(
+    method: str, kind: type[Any], given: Mapping[str, Any], settings: Iterable[str] = ()
+) -> Any:
+    """Return an estimator of a class with these parameters; see `built`.
+
+    Parameters
+    ----------
+    method : str
+        What it is called where it is typed.
+    kind : type
+        The class.
+    given : mapping
+        Parameters by name.
+    settings : iterable of str
+        ``NAME=VALUE``, from --set.
+    """
+    known = dict(inspect.signature(kind).parameters)
+    given = dict(given) | dict(_setting(word) for word in settings)
     for name in given:
         if name not in known:
             raise _unknown(method, name, given[name], known)
@@ -92,14 +114,14 @@ def built_as(options: Mapping[str, Any]) -> Callable[[str], Any]:
 
 
 def components_from(text: str) -> int | float | str | None:
-    """Return ``n_components`` from what was typed: a number, a share, auto, mle or all.
+    """Return ``n_components`` from what was typed: a number, a share, a rule or all.
 
     Examples
     --------
-    >>> [components_from(word) for word in ("10", "0.9", "auto", "all")]
-    [10, 0.9, 'auto', None]
+    >>> [components_from(word) for word in ("10", "0.9", "auto", "bic", "all")]
+    [10, 0.9, 'auto', 'bic', None]
     """
-    if text in ("auto", "mle"):
+    if text in _WORDS:
         return text
     if text == "all":
         return None
@@ -116,15 +138,22 @@ def components_from(text: str) -> int | float | str | None:
     return value
 
 
+def _counted(kind: type[Any]) -> str:
+    """Return the parameter that -k is: the number of components, or that of clusters."""
+    return (
+        "n_clusters" if "n_clusters" in inspect.signature(kind).parameters else "n_components"
+    )
+
+
 def _chooses(kind: type[Any]) -> bool:
     """Tell whether a method takes n_components="auto"."""
-    rules = getattr(kind, "_parameter_constraints", {}).get("n_components", [])
+    rules = getattr(kind, "_parameter_constraints", {}).get(_counted(kind), [])
     return any("auto" in getattr(rule, "options", ()) for rule in rules)
 
 
 def _warned(kind: type[Any]) -> bool:
     """Tell whether the number of axes that a method takes by itself is worth a word."""
-    default = inspect.signature(kind).parameters["n_components"].default
+    default = inspect.signature(kind).parameters[_counted(kind)].default
     return method_of(kind).has_variances and not isinstance(default, str)
 
 
@@ -133,19 +162,39 @@ def _unknown(method: str, name: str, value: Any, known: Mapping[str, Any]) -> Us
     return UsageError(
         f"{method} has no parameter {name!r}",
         got=_shown(name, value),
-        fix=f"did you mean {near!r}?" if near else f"see mercer methods {method}",
+        fix=f"did you mean {near!r}?" if near else _help(method),
     )
+
+
+def _asked(model: Any) -> str:
+    """Return what a method takes after -k: a number, and what else its rules allow."""
+    from mercer.estimators.walk._parameters import SHARE
+
+    rules = getattr(type(model), "_parameter_constraints", {}).get(_counted(type(model)), [])
+    words = {word for rule in rules for word in getattr(rule, "options", ())}
+    found = ["a number (10)", *["a share (0.9)"] * any(rule is SHARE for rule in rules)]
+    found += [word for word in _WORDS if word in words]
+    found += ["all"] * any(rule is None for rule in rules)
+    return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} or {found[-1]}"
+
+
+def _help(method: str) -> str:
+    """Return where the parameters of a method, or the options of a command, are listed."""
+    return f"see mercer methods {method}" if method in COMMANDS else f"see mercer {method} -h"
 
 
 def _hold(method: str, model: Any, given: Mapping[str, Any]) -> None:
     """Refuse values that cannot be right for any data, before any data are read."""
     from mercer.arrays import parse_bytes
+    from mercer.estimators.walk._parameters import check_parameters
     from mercer.kernels import as_kernel
 
     checks: dict[str, Callable[[], Any]] = {}
     needs_groups = model.get_params(deep=False).get("groups", "") is None  # from --group
     if hasattr(model, "_check_parameters") and not needs_groups:
         checks[""] = model._check_parameters
+    elif not hasattr(model, "_check_parameters"):
+        checks[""] = lambda: check_parameters(model)
     if getattr(model, "memory", None) is not None:
         checks["memory"] = lambda: parse_bytes(model.memory)
     if given.get("kernel") not in (None, "precomputed"):
@@ -169,7 +218,7 @@ def _refused(method: str, model: Any, name: str, error: MercerError) -> UsageErr
     return UsageError(
         f"{TYPED.get(name, name)} must be {rule}",
         got=_shown(name, getattr(model, name)),
-        fix=f"give {_K}" if name == "n_components" else f"see mercer methods {method}",
+        fix=f"give {_asked(model)}" if name == _counted(type(model)) else _help(method),
     )
 
 

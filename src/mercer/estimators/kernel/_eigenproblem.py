@@ -132,6 +132,8 @@ class KernelFound:
         The explicit feature map.
     landmarks : LandmarkModel or None
         The model, where the axes are combinations of few rows.
+    columns : ndarray of shape (m,) or None
+        Which columns of a matrix that is given they are.
     middle : float
         πᵀKπ, the mean of K, π the shares of the rows.
     trace_error : float
@@ -147,6 +149,7 @@ class KernelFound:
     engine: "PCA | None" = None
     phi: Callable[[Array], Array] | None = None
     landmarks: "LandmarkModel | None" = None
+    columns: Array | None = None
     middle: float = 0.0
     trace_error: float = 0.0
 

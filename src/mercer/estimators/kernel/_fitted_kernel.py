@@ -52,6 +52,10 @@ class FittedKernel:
         πᵀKπ.
     model : LandmarkModel or None
         Where the axes are combinations of landmarks.
+    left : float or None
+        What landmarks leave of tr K.
+    columns : ndarray of shape (m,) or None
+        Which columns of a given matrix they are.
     sample : tuple of array and array, or None
         Of a model on landmarks: numbers of some training rows where they are known, and these.
     eigenvalues, variances, ratio : ndarray of shape (k,)
@@ -89,6 +93,8 @@ class FittedKernel:
     dual: Annotated[Array, "dual_"]
     level: Annotated[Array, "_level"]
     projection: Annotated[Projection | None, "_projection"]
+    left: Annotated[float | None, "residual_trace_"] = None
+    columns: Annotated[Array | None, "landmark_indices_"] = None
 
     @classmethod
     def of(cls, model: object) -> "FittedKernel":
@@ -104,10 +110,11 @@ class FittedKernel:
         """
         found: dict[str, Any] = {}
         for name, field in _KEPT.items():
+            if field in _OF_LANDMARKS and getattr(self, field) is None:
+                continue
             found |= {name: getattr(self, field)} | dict.fromkeys(_GONE.get(name, ()))
         if self.model is not None:
             found["landmarks_"] = self.model.landmarks.rows
-            found["residual_trace_"] = self.model.residual
         return found
 
     # -- the rows that the axes are combinations of -----------------------------------
@@ -183,6 +190,7 @@ class FittedKernel:
 # Attributes of the estimator and the field that each holds; in the order of model files, and
 # so those behind them that another fit may have left.
 _KEPT = {kind.__metadata__[0]: field for field, kind in FittedKernel.__annotations__.items()}
+_OF_LANDMARKS = ("left", "columns")  # which other fits do not have
 _GONE = {"_landmark_model": ("_decoder", "_before"), "_sample": ("_fixed", "_stream")}
 
 

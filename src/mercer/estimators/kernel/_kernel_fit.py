@@ -13,6 +13,7 @@ from mercer.errors import DataWarning, warn
 from mercer.estimators.kernel._axis_choice import quiet_choice
 from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task, captured_share
 from mercer.estimators.kernel._fitted_kernel import FittedKernel, in_type, type_of
+from mercer.estimators.kernel._given_landmarks import dual_of
 from mercer.estimators.kernel._kernel_rows import (
     FIRST_GUESS,
     SETTLING,
@@ -462,6 +463,9 @@ def scaled(
         sample, level = None, found.level[:k]
         rows = seen.frame.kept(seen.rows, source)
         dual = in_type(seen.frame.root * (spectrum.right[:, :k] * scale), dtype)
+    elif found.columns is not None:
+        sample, rows = None, None
+        dual, level = dual_of(found.landmarks, source.shape[0], k)
     else:
         sample = sample or seen.sample()
         rows, dual, level = found.landmarks.dual(k)
@@ -488,12 +492,14 @@ def scaled(
         engine=found.engine,
         phi=found.phi,
         middle=found.middle,
-        model=found.landmarks,
+        model=found.landmarks if found.columns is None else None,
         sample=sample,
         rows=rows,
         dual=dual,
         level=level,
         projection=None if rows is None else Projection(seen.kernel, rows, dual, wide=wide),
+        columns=found.columns,
+        left=None if found.landmarks is None else found.landmarks.residual,
     )
     if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
         _warn_rank(fitted, found.total)  # it is known

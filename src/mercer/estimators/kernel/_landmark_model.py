@@ -15,7 +15,7 @@ from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, no_
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators.kernel._projection import Projection
 from mercer.estimators.walk._admission import refuse_bad_cells
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, Precomputed
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, choose, select
 from mercer.planning import sampled_rows, start_landmarks
 from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
@@ -34,19 +34,24 @@ class LandmarkChoice:
     ----------
     count : int or None
         How many; None leaves it to the plan.
-    sampler : str
-        One of `SAMPLERS`.
+    sampler : str or array of int
+        One of `SAMPLERS`, or which rows of a matrix that is given.
     rows : array of shape (m, p) or None
         Landmarks given by the user.
     """
 
     count: int | None = None
-    sampler: str = "pivoted"
+    sampler: Any = "pivoted"
     rows: Array | None = None
 
     @classmethod
-    def of(cls, landmarks: Any, *, objects: bool = False) -> "LandmarkChoice":
-        """Return what the parameter `landmarks` means; rows may be `objects`."""
+    def of(
+        cls, landmarks: Any, *, objects: bool = False, numbered: bool = False
+    ) -> "LandmarkChoice":
+        """Return what the parameter `landmarks` means; rows may be `objects`.
+
+        Those of a matrix that is given are known by their numbers: `numbered`.
+        """
         if landmarks is None:
             return cls()
         if isinstance(landmarks, str) and landmarks in SAMPLERS:
@@ -54,6 +59,10 @@ class LandmarkChoice:
         if isinstance(landmarks, Integral) and not isinstance(landmarks, bool):
             if int(landmarks) >= 1:
                 return cls(count=int(landmarks))
+        elif numbered:
+            listed = np.asarray(landmarks)
+            if listed.ndim == 1 and listed.dtype.kind in "iu" and listed.size:
+                return cls(count=len(listed), sampler=listed)
         elif len(getattr(landmarks, "shape", ())) == 2:
             return cls(count=int(landmarks.shape[0]), rows=landmarks)
         elif objects and hasattr(landmarks, "__len__") and not isinstance(landmarks, str):
@@ -62,7 +71,8 @@ class LandmarkChoice:
         raise InputError(
             "`landmarks` is a number, a sampler or rows",
             got=f"landmarks={landmarks!r}" if shape is None else f"{kind} of shape {shape}",
-            fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or an array (m, p)",
+            fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or "
+            + ("numbers of rows" if numbered else "an array (m, p)"),
         )
 
     def admitted(self, admit: Callable[[Array], Source]) -> "LandmarkChoice":
@@ -297,7 +307,12 @@ def described(
 
 
 def refuse_landmarks(kernel: Kernel, given: object) -> None:
-    """Refuse landmarks for a kernel that is not known to be positive definite."""
+    """Refuse landmarks for a kernel that is not known to be positive definite.
+
+    A matrix that is given is looked at when its landmarks are chosen.
+    """
+    if isinstance(kernel, Precomputed):
+        return
     if given is not None and not kernel.flag.centred:
         raise NotSupportedError(
             "landmarks need a kernel that is positive definite, or conditionally so",

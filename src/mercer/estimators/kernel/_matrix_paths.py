@@ -37,6 +37,7 @@ from mercer.estimators.kernel._eigenproblem import (
     settle,
 )
 from mercer.estimators.kernel._explicit_features import primal
+from mercer.estimators.kernel._given_landmarks import on_landmarks
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
 from mercer.estimators.kernel._landmark_model import LandmarkModel, described
 from mercer.estimators.kernel._projection import Projection
@@ -152,6 +153,8 @@ def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
     if path.name == "primal":
         return primal(task)
     if path.name == "landmarks":
+        if isinstance(task.kernel, Precomputed):
+            return on_landmarks(task)
         return described(LandmarkModel.of(task), task.wanted, task.tol)
     program, wide = task.kernel.program(), path.products == 8
     side, dtype = _side(task, wide=wide), np.float64 if wide else np.float32

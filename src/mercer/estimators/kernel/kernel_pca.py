@@ -112,9 +112,9 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         See `PCA`.
     landmarks : int, {"pivoted", "uniform", "kmeans++"}, array of shape (m, p) or None
         Look for the axes among combinations of few rows: how many, how they are drawn, or
-        which they are. One pass, m×m numbers; λ_i lies in [ν_i, ν_i + t], and `tol` is then
-        0.05 unless it is given. None leaves them to the plan, which takes them where
-        nothing better fits `memory` or `time`.
+        which they are (their numbers, in a precomputed matrix). One pass, m×m numbers; λ_i
+        lies in [ν_i, ν_i + t], and `tol` is then 0.05 unless it is given. None leaves them
+        to the plan, which takes them where nothing better fits `memory` or `time`.
     tol_transform : float or None
         None projects new rows exactly. A number allows an error of so many standard
         deviations of a component: rows for which that can be proved are projected on
@@ -146,7 +146,8 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
     choice_ : Choice or None
         For "auto": the number, what other rules say, and how they differ in words.
     landmarks_ : array of shape (m, p) or None
-        The landmarks, on that path; `residual_trace_` is what they leave of tr K.
+        The landmarks, on that path; `residual_trace_` is what they leave of tr K. Of a
+        precomputed matrix `landmark_indices_` are the columns that new rows are read at.
     certificate_ : Certificate
         Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
     X_fit_ : array of shape (n, p)
@@ -283,7 +284,9 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         return self._asked_landmarks().admitted(partial(self._admit, reset=False))
 
     def _asked_landmarks(self) -> LandmarkChoice:
-        return LandmarkChoice.of(self.landmarks, objects=not self._numeric)
+        numbered = isinstance(self._given, Precomputed)
+        objects = not self._numeric
+        return LandmarkChoice.of(self.landmarks, objects=objects, numbered=numbered)
 
     def _to_plan(self, source: Source) -> Source:
         return fits.with_means(source) if self._fills(source) else source

@@ -1,5 +1,6 @@
 """How many components PCA keeps by itself: what is compared, on every path, and in words."""
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 
@@ -172,7 +173,12 @@ def looked_at(most: int) -> int:
     return most if most <= _ALL else _SOME
 
 
-def choice_from(values: Array, found: Found, shape: tuple[int, int]) -> Choice:
+_CRITERIA = {"bic": "BIC", "aic": "AIC"}  # as n_components has them, and their rules
+
+
+def choice_from(
+    values: Array, found: Found, shape: tuple[int, int], wanted: str = "auto"
+) -> Choice:
     """Return the choice: bi-cross-validation decides, or the noise edge where it cannot.
 
     Parameters
@@ -183,6 +189,8 @@ def choice_from(values: Array, found: Found, shape: tuple[int, int]) -> Choice:
         What the path has learned; `cross` says how many.
     shape : (n, p)
         Of the table.
+    wanted : {"auto", "bic", "aic"}
+        The last two decide themselves.
     """
     freedom = found.total - 1
     known = Variances.of(
@@ -191,6 +199,14 @@ def choice_from(values: Array, found: Found, shape: tuple[int, int]) -> Choice:
         columns=shape[1],
         total=found.trace / freedom,
     )
+    if wanted in _CRITERIA:
+        rules = spectrum_rules(known, found.columns)
+        decides = next(rule for rule in rules if rule.name == _CRITERIA[wanted])
+        k = len(values) if decides.k is None else decides.k
+        others = tuple(rule for rule in rules if rule is not decides)
+        about = "the model of rows with white noise that is worth its parameters"
+        decides = dataclasses.replace(decides, about=about)
+        return Choice(k, (decides, *others), np.ones(1), f"all {shape[0]:,} rows")
     if found.cross is not None:
         cross, seen = found.cross
         return choice_of(cross, known, found.columns, seen)

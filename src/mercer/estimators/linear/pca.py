@@ -78,9 +78,10 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
 
     Parameters
     ----------
-    n_components : int, float in (0, 1), "auto", "mle" or None
+    n_components : int, float in (0, 1), "auto", "bic", "aic", "mle" or None
         Number of axes; or the share of variance they must explain; or those beyond noise, by
-        bi-cross-validation (none is an answer); or Minka's estimate; None keeps min(n, p).
+        bi-cross-validation (none is an answer), or by the least BIC or AIC of probabilistic
+        PCA; or Minka's estimate; None keeps min(n, p).
     standardize : bool
         Divide each column by its standard deviation.
     whiten : bool or "zca"
@@ -131,7 +132,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
         Axes kept, rows, columns, and kept axes with variance above rounding; the rows of
         `components_` beyond `rank_` are zero. After `partial_fit` also `n_samples_seen_`.
     choice_ : Choice or None
-        For "auto": the number, what other rules say, and how they differ in words.
+        For "auto", "bic" and "aic": the number, what other rules say, and the difference.
     plan_ : Plan
         The path taken and the others.
     certificate_ : Certificate
@@ -157,7 +158,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_components": [*COUNT_OR_SHARE, StrOptions({"mle", "auto"}), None],
+        "n_components": [*COUNT_OR_SHARE, StrOptions({"auto", "bic", "aic", "mle"}), None],
         "standardize": ["boolean"],
         "whiten": ["boolean", StrOptions({"zca"})],
         "feature_weight": ["array-like", None],
@@ -312,7 +313,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
         wanted = self.n_components
         if wanted == "auto":
             return choosing.looked_at(min(shape))
-        if isinstance(wanted, str):
+        if wanted == "mle":
             choosing.check_mle(*shape)
         return asked_axes(wanted, shape)
 
@@ -356,8 +357,8 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
-        if wanted == "auto":
-            choice = choosing.choice_from(spectrum.values, found, shape)
+        if wanted in ("auto", "bic", "aic"):
+            choice = choosing.choice_from(spectrum.values, found, shape, wanted)
             found.settled["choice_"] = choice
             return min(choice.k, len(spectrum.values))
         if wanted == "mle":

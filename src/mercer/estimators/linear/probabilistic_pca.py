@@ -12,12 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError, NotSupportedError
+from mercer.estimators.linear._pca_choice import choice_from
 from mercer.estimators.linear._pca_recipe import Found
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import Attributes, Constraints, Seed, check_fitted
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
-from mercer.selection import Variances, aic, bic, minka, ppca_parameters
+from mercer.selection import minka, ppca_parameters
 from mercer.solvers import Spectrum
 from mercer.sources import BlockSource, Source, SpreadSource, has_missing
 
@@ -183,11 +184,7 @@ class ProbabilisticPCA(PCA):
             raise _few_for_evidence(*shape)
         if wanted == "evidence":
             return minka(values, found.total)
-        known = Variances.of(
-            values[: shape[1]], rows=found.total, columns=shape[1], total=found.trace / freedom
-        )
-        best = (bic if wanted == "bic" else aic)(known)
-        return len(values) if best is None else best
+        return choice_from(spectrum.values[: shape[1]], found, shape, wanted).k
 
     # -- scale ------------------------------------------------------------------------
 

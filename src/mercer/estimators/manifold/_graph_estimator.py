@@ -282,6 +282,11 @@ class GraphEstimator(Embedding):
     def _coordinates(self, op: NormalisedGraph, spectrum: Spectrum) -> Array:
         """Return the embedding (m, k) of the points of one piece."""
 
+    @property
+    def _axes(self) -> int:
+        """How many axes each piece gets, where it has so many."""
+        return int(self.n_components)
+
     # -- fit --------------------------------------------------------------------------
 
     def _made(self, source: Source) -> Made:
@@ -344,7 +349,7 @@ class GraphEstimator(Embedding):
     def _asked(
         self, n: int, cells: int | None, front: float, before: float, held: float
     ) -> Problem:
-        k, cost = min(self.n_components, n - 1), GraphCost(front)
+        k, cost = min(self._axes, n - 1), GraphCost(front)
         known = {"nnz": cells, "graph": cost, "before": before, "held": held}
         return self._problem_of(None, (n, n), k, **known)
 
@@ -384,7 +389,7 @@ class GraphEstimator(Embedding):
         return self._pairs(made.op, made.front, path), made
 
     def _pairs(self, op: NormalisedGraph, front: float, path: Path) -> Spectrum:
-        k = min(int(self.n_components), op.shape[0] - 1)
+        k = min(int(self._axes), op.shape[0] - 1)
         gap = foreseen_gap(op.shape[0], front)
         tol = float(self._usual_tol if self.tol is None else self.tol)
         return graph_pairs(op, path, k, tol, gap, self._seed())
@@ -396,8 +401,8 @@ class GraphEstimator(Embedding):
 
     def _scale(self, spectrum: Spectrum, found: Made, source: Source) -> dict[str, object]:
         n, k = found.graph.n, len(spectrum.values)
-        if k < self.n_components:
-            _warn_few(k, int(self.n_components), found.op.shape[0])
+        if k < self._axes:
+            _warn_few(k, int(self._axes), found.op.shape[0])
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         embedding = np.full((n, k), np.nan, dtype)
         embedding[found.pieces[0]] = self._coordinates(found.op, spectrum)

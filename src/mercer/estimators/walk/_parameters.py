@@ -34,7 +34,8 @@ Kind: TypeAlias = np.dtype[Any]  # of numbers
 
 COUNT = Interval(Integral, 1, None, closed="left")  # of axes, neighbours, landmarks
 POSITIVE = Interval(Real, 0, None, closed="neither")
-COUNT_OR_SHARE = [COUNT, Interval(RealNotInt, 0, 1, closed="neither")]
+SHARE = Interval(RealNotInt, 0, 1, closed="neither")  # of the variance
+COUNT_OR_SHARE = [COUNT, SHARE]
 
 # What every method asks of the solver and of the machine, as `_parameter_constraints` say it.
 RESOURCES: Constraints = {

@@ -111,6 +111,11 @@ class Laplacian(Isotropic):
         """See `Isotropic.of_distance`."""
         return (-d).exp()
 
+    @classmethod
+    def from_gamma(cls, gamma: float) -> "Laplacian":
+        """Return exp(-γΣ|x-y|): ℓ = 1/γ."""
+        return cls(1 / number(cls, "gamma", gamma, least=0.0))
+
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)

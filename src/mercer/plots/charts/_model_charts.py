@@ -13,7 +13,7 @@ from mercer.plots.charts._correlation_circle import circle
 from mercer.plots.charts._loadings import contributions, loadings
 from mercer.plots.charts._outlier_map import outlier_map
 from mercer.plots.charts._point_maps import scores
-from mercer.plots.charts._scree import scree, shares
+from mercer.plots.charts._scree import reconstruction, scree, shares
 
 Vector = NDArray[np.float64]
 
@@ -85,6 +85,44 @@ def scree_of(model: Any, X: ArrayLike | None = None) -> Panel:
 def shares_of(model: Any) -> Panel:
     """Describe the cumulative shares of the variance of a fitted model."""
     return shares(_read(model, "explained_variance_ratio_"))
+
+
+def reconstruction_of(model: Any, X: ArrayLike | None = None) -> Panel:
+    """Describe how much of the rows k = 0, 1, … components of a model do not rebuild.
+
+    In the space that was analysed: of standardised columns in a model that standardises, and
+    in that of the kernel for kernel PCA, where 1 - Σ_{i≤k} λ_i/Σλ is left.
+
+    Parameters
+    ----------
+    model : fitted PCA, KernelPCA, or one of scikit-learn's
+        Its `explained_variance_ratio_` is read; keep all axes to see the whole curve.
+    X : array of shape (n, p), optional
+        Rows that were not fitted, for a second curve. It needs `components_` and `mean_`.
+    """
+    ratio = np.asarray(_read(model, "explained_variance_ratio_"), np.float64)
+    left = np.append(1.0, 1.0 - np.cumsum(ratio))
+    left[np.abs(left) < 1e-9] = 0.0  # rounding of the sum
+    held_out = None if X is None else _left_of(model, X)
+    return reconstruction(left, held_out=held_out, k=getattr(model, "n_components_", None))
+
+
+def _left_of(model: Any, X: ArrayLike) -> Vector:
+    """Return Σ‖x̃ - x̂_k‖²/Σ‖x̃‖² (k + 1,) of other rows, about the mean of the fit."""
+    V = np.asarray(_read(model, "components_"), np.float64)
+    rows = np.asarray(X, np.float64)
+    if rows.ndim != 2 or rows.shape[1] != V.shape[1] or not np.isfinite(rows).all():
+        raise InputError(
+            "rows to rebuild are finite numbers with as many columns as the axes",
+            got=f"X of shape {rows.shape}, axes of {V.shape[1]} columns",
+            fix="pass rows with the columns of the fit, without missing cells",
+        )
+    rows = rows - np.asarray(_read(model, "mean_"), np.float64)
+    scale = getattr(model, "scale_", None)
+    rows = rows if scale is None else rows / np.asarray(scale)
+    whole = float(np.sum(rows**2))
+    rebuilt = np.append(0.0, np.cumsum(np.sum((rows @ V.T) ** 2, axis=0)))
+    return np.asarray(1.0 - rebuilt / whole if whole > 0 else 0.0 * rebuilt)
 
 
 def scores_of(

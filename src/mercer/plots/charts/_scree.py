@@ -1,6 +1,7 @@
 """The scree panel: how much variance each component carries, how surely, beside noise.
 
 The panel of cumulative shares: how much of the variance the first components hold.
+The panel of reconstruction errors: how much they leave, of rows of the fit and of others.
 """
 
 import numpy as np
@@ -240,3 +241,66 @@ def _reached(total: NDArray[np.float64], shown: int) -> list[m.Mark]:
         else:
             marks.append(m.Text(air, height + 2.4, words, MUTED, "start", 11.0))
     return marks
+
+
+def reconstruction(
+    left: ArrayLike, *, held_out: ArrayLike | None = None, k: int | None = None
+) -> m.Panel:
+    """Describe Σ‖x̃ - x̂_k‖²/Σ‖x̃‖² against k = 0, 1, …, the components that rebuild.
+
+    Of the rows of the fit it falls with every component; of other rows it need not reach
+    zero, nor fall for ever.
+
+    Parameters
+    ----------
+    left : array of shape (m + 1,)
+        Share of the squares that k components do not rebuild, for k = 0, 1, … At most 200
+        components are drawn.
+    held_out : array of shape (m + 1,), optional
+        The same for rows that were not fitted.
+    k : int, optional
+        Components that are kept, marked by a line.
+
+    Returns
+    -------
+    Panel
+        One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
+    """
+    curves = {"rows of the fit": m.column("left", left)}
+    if held_out is not None:
+        curves["other rows"] = m.column("held_out", held_out)
+    m.same_length("a panel of reconstruction errors", **curves)
+    worst = min(float(np.min(curve)) for curve in curves.values())
+    if worst < -1e-6:
+        raise InputError(
+            "shares that are not rebuilt are not negative",
+            got=f"smallest {worst:g}",
+            fix="pass 1 - cumulated shares, beginning with 1 for no component",
+        )
+    known = len(curves["rows of the fit"]) - 1
+    shown = min(known, _SHARES_SHOWN)
+    at, marks = m.floats(np.arange(0.0, shown + 1)), list[m.Mark]()
+    if k is not None and 0 <= k < known:
+        marks.append(m.Line((float(k), float(k)), (0.0, 100.0), MUTED, dashed=True))
+    for group, (words, curve) in enumerate(curves.items()):
+        colour, shape = group_style(group)
+        percent = m.floats(100 * np.maximum(curve[: shown + 1], 0.0))
+        titles = tuple(f"{i}: {value:.3g} %, {words}" for i, value in enumerate(percent))
+        marks.append(m.Line(at, percent, colour, width=1.6))
+        radius = 3.0 if shown < 40 else 1.5
+        marks.append(m.Points(at, percent, colour, shape, titles=titles, radius=radius))
+    styles = [group_style(group) for group in range(len(curves))]
+    legend = tuple((words, *style) for words, style in zip(curves, styles, strict=True))
+    most = max(float(np.max(curve[: shown + 1])) for curve in curves.values())
+    cut = "" if shown == known else f"the first {shown} of {known} components drawn"
+    axes = m.Axes(
+        "Reconstruction error",
+        x_label="components",
+        y_label="% of the squares not rebuilt",
+        note=cut or (f"{k} kept" if k is not None and k < known else ""),
+        legend=legend if len(curves) > 1 else (),
+        x_ticks=None if shown > 12 else tuple((float(i), str(i)) for i in range(shown + 1)),
+        x_range=(-0.02 * max(shown, 1), 1.02 * max(shown, 1)),
+        y_range=(0.0, 103.0 * max(most, 1e-12)),
+    )
+    return m.Panel(axes, tuple(marks))

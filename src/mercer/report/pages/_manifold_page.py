@@ -88,6 +88,10 @@ def _verdict(model: Any, kept: Any, cloud: RowCloud, wanted: PageRequest) -> tup
             f"The graph falls into {facts.piece_count} pieces ({sizes} rows): places of "
             "different pieces cannot be compared."
         )
+    labels = getattr(model, "labels_", None)
+    if labels is not None:
+        sizes = ", ".join(f"{size:,}" for size in np.bincount(labels))
+        out.insert(0, f"{count(len(np.bincount(labels)), 'cluster')}, of {sizes} rows.")
     residual = getattr(model, "residual_variance_", None)
     if residual is not None:
         value = float(np.atleast_1d(residual)[-1])
@@ -128,6 +132,9 @@ def _cloud(model: Any, Z: Array, rows: Array | None, wanted: PageRequest) -> Row
     if shown.shape[1] == 1:
         shown = np.c_[shown, np.zeros(len(shown))]
     colours = asked_colours(wanted.colours, len(Z))
+    labels = getattr(model, "labels_", None)
+    if labels is not None and len(labels) == len(Z):
+        colours += asked_colours({"cluster": [str(label) for label in labels]}, len(Z))
     if rows is not None and len(rows) == len(Z):
         names = column_names(model)
         some = range(min(rows.shape[1], _COLUMNS)) if len(names) == rows.shape[1] else ()

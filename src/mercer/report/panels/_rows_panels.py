@@ -13,7 +13,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.diagnostics import fitted_limits, in_limits, q_contributions, t2_contributions
 from mercer.errors import InputError
-from mercer.plots import Axes, Line, Panel, Points, group_style, outlier_map
+from mercer.plots import Axes, Line, Panel, group_style, outlier_map, reconstruction
 from mercer.report._page_parts import Images, Part, Picture, Section, Steps, Table
 from mercer.report._page_words import axes_named, listed, percent
 from mercer.report.facts._linear_summary import LinearSummary, image_shape, is_curve
@@ -190,14 +190,14 @@ def reconstruction_section(
         every column. None where they are all of them, or none.
     """
     ratio = np.asarray(seen.wide.explained_variance_ratio_)
-    left = 1 - np.cumsum(ratio)
+    left = np.maximum(1 - np.cumsum(ratio), 0.0)
     k = seen.axes_of_verdict
     worst = _worst(seen, k)
     words = (
-        f"With {k} component{'s' * (k > 1)} {percent(max(float(left[k - 1]), 0.0))} of the "
+        f"With {k} component{'s' * (k > 1)} {percent(float(left[k - 1]))} of the "
         f"variance is not rebuilt. Worst rebuilt: {listed(worst)}.",
     )
-    parts: list[Part] = [Picture(_curve(left))]
+    parts: list[Part] = [Picture(reconstruction(np.append(1.0, left), k=k))]
     if not seen.standardised:
         seen_whole = seen if grid is None else _spread(seen, *grid)
         shape = image_shape(seen_whole.held)
@@ -230,20 +230,6 @@ def _worst(seen: LinearSummary, k: int) -> list[str]:
     share = np.divide(rebuilt, seen.columns, out=np.ones(len(alive)), where=alive)
     order = np.argsort(share, kind="stable")[:3]
     return [f"{seen.names[j]} ({percent(min(float(share[j]), 1.0))} kept)" for j in order]
-
-
-def _curve(left: Array) -> Panel:
-    at = tuple(float(i + 1) for i in range(len(left)))
-    percents = tuple(100 * max(float(v), 0.0) for v in left)
-    colour = group_style(0)[0]
-    marks = (Line(at, percents, colour, width=2.0), Points(at, percents, colour))
-    axes = Axes(
-        "Variance not rebuilt",
-        x_label="components kept",
-        y_label="% of the variance",
-        y_range=(0.0, max(100.0 * float(left[0]), 1.0) * 1.1),
-    )
-    return Panel(axes, marks, height=320.0)
 
 
 def _pictures(seen: LinearSummary, height: int, width: int) -> list[Part]:
