@@ -19,7 +19,8 @@ FactorAnalysis Isomap KernelDiscriminantAnalysis KernelPCA LandmarkFeatures Lapl
 LinearDiscriminantAnalysis LocallyLinearEmbedding MFA MaximumVarianceUnfolding MercerError
 MultipleCorrespondenceAnalysis PCA ProbabilisticPCA RandomFeatures RobustPCA
 SpectralClustering TopicVectors __version__ bootstrap cluster describe_axes describe_groups
-drift errors export_onnx health how_many impute load multiple_imputation plan progress rotate save scan tune
+drift errors export_onnx health how_many impute load multiple_imputation plan progress rotate
+save scan tune
 """
 PUBLIC = NAMES.split()
 ROOMS = [
