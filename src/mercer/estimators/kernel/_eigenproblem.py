@@ -153,6 +153,11 @@ class KernelFound:
     middle: float = 0.0
     trace_error: float = 0.0
 
+    @property
+    def left(self) -> float | None:
+        """What landmarks leave of tr K, where there are any."""
+        return None if self.landmarks is None else self.landmarks.residual
+
 
 def captured_share(
     certificate: Certificate, values: Array, found: KernelFound

@@ -455,9 +455,8 @@ def scaled(
     alive = values > certificate.zero_level
     signs = found.signs.directions(k)
     dtype = type_of(source.products.itemsize, values)
-    coordinates = found.coordinates
-    if coordinates is not None:
-        coordinates = in_type(coordinates[:, :k], dtype)
+    given = found.coordinates
+    coordinates = None if given is None else in_type(given[:, :k], dtype)
     scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
     if found.landmarks is None:
         sample, level = None, found.level[:k]
@@ -469,7 +468,6 @@ def scaled(
     else:
         sample = sample or seen.sample()
         rows, dual, level = found.landmarks.dual(k)
-    wide = found.landmarks is not None
     fitted = FittedKernel(
         given=seen.request.given,
         seen=seen.kernel,
@@ -497,9 +495,11 @@ def scaled(
         rows=rows,
         dual=dual,
         level=level,
-        projection=None if rows is None else Projection(seen.kernel, rows, dual, wide=wide),
+        projection=None
+        if rows is None
+        else Projection(seen.kernel, rows, dual, wide=found.left is not None),
         columns=found.columns,
-        left=None if found.landmarks is None else found.landmarks.residual,
+        left=found.left,
     )
     if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
         _warn_rank(fitted, found.total)  # it is known

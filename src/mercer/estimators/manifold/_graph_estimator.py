@@ -496,6 +496,10 @@ class GraphEstimator(Embedding):
             found[part] = averaged(weights, column, functions, part.start)
         return found
 
+    def _weights_of(self, points: Array) -> Iterable[tuple[slice, Array]]:
+        """Yield the weights of blocks of new points to the rows of the fit."""
+        return self._new_weights(self._rows, points)
+
     def _new_weights(
         self, rows: GraphRows | None, points: Array
     ) -> Iterable[tuple[slice, Array]]:

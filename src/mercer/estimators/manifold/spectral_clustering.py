@@ -167,7 +167,7 @@ class SpectralClustering(ClusterMixin, LaplacianEigenmaps):
         points = self._admit(X, reset=False).array
         member = np.eye(self.n_clusters_)[self.labels_]
         found = np.empty(int(points.shape[0]), np.int64)
-        for part, weights in self._new_weights(self._rows, points):
+        for part, weights in self._weights_of(points):
             found[part] = np.argmax(averaged(weights, None, member, part.start), axis=1)
         return found
 
