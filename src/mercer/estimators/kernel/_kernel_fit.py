@@ -455,22 +455,16 @@ def scaled(
     alive = values > certificate.zero_level
     signs = found.signs.directions(k)
     dtype = type_of(source.products.itemsize, values)
-    given = found.coordinates
-    coordinates = None if given is None else in_type(given[:, :k], dtype)
+    coordinates = found.coordinates
+    coordinates = None if coordinates is None else in_type(coordinates[:, :k], dtype)
     scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
-    if found.landmarks is None:
-        sample, level = None, found.level[:k]
-        rows = seen.frame.kept(seen.rows, source)
-        dual = in_type(seen.frame.root * (spectrum.right[:, :k] * scale), dtype)
-    elif found.columns is not None:
-        sample, rows = None, None
-        dual, level = dual_of(found.landmarks, source.shape[0], k)
-    else:
-        sample = sample or seen.sample()
-        rows, dual, level = found.landmarks.dual(k)
+    sample, rows, dual, level = _dual(found, seen, spectrum.right[:, :k] * scale, sample)
+    dual = dual if found.landmarks is not None else in_type(dual, dtype)
+    wide, kernel = found.left is not None, seen.kernel
+    exact = None if rows is None else Projection(kernel, rows, dual, wide=wide)
     fitted = FittedKernel(
         given=seen.request.given,
-        seen=seen.kernel,
+        seen=kernel,
         own=seen.own,
         frame=seen.frame,
         eigenvalues=values * signs,
@@ -495,15 +489,24 @@ def scaled(
         rows=rows,
         dual=dual,
         level=level,
-        projection=None
-        if rows is None
-        else Projection(seen.kernel, rows, dual, wide=found.left is not None),
+        projection=exact,
         columns=found.columns,
         left=found.left,
     )
     if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
         _warn_rank(fitted, found.total)  # it is known
     return fitted
+
+
+def _dual(found: KernelFound, seen: SeenRows, axes: Array, sample: Any) -> tuple[Any, ...]:
+    """Return rows to learn the way back from, those that new ones are held against, B and c₀."""
+    k = axes.shape[1]
+    if found.landmarks is None:
+        rows = seen.frame.kept(seen.rows, seen.source)
+        return None, rows, seen.frame.root * axes, found.level[:k]
+    if found.columns is not None:
+        return None, None, *dual_of(found.landmarks, seen.source.shape[0], k)
+    return sample or seen.sample(), *found.landmarks.dual(k)
 
 
 def _told(seen: SeenRows, found: KernelFound, kept: int) -> Choice | None:
