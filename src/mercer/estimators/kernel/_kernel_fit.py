@@ -499,7 +499,7 @@ def scaled(
 
 
 def _dual(found: KernelFound, seen: SeenRows, axes: Array, sample: Any) -> tuple[Any, ...]:
-    """Return rows to learn the way back from, those that new ones are held against, B and c₀."""
+    """Return rows to learn the way back from, those that new ones meet, B and c₀."""
     k = axes.shape[1]
     if found.landmarks is None:
         rows = seen.frame.kept(seen.rows, seen.source)
