@@ -10,7 +10,7 @@ from mercer.planning._principal_paths import Path, block_width
 from mercer.planning._problem import GraphCost, Machine, Problem, blas_buffers
 from mercer.solvers import BlockKrylov, Exact
 
-_SMALL = 600  # points up to which LAPACK is as fast as anything
+_SMALL = 400  # points up to which LAPACK is as fast as anything
 _DENSE = (
     3000  # and of a full kernel: its gap is not known, and a filter may need very many steps
 )
@@ -18,11 +18,16 @@ _FEW = 4  # an iteration pays for at most one axis in so many
 _COLUMNS = 110  # right sides that a certified iteration on the inverse solves
 _LOG_FILL = 0.4  # cells of the factors per stored cell and binary digit of n, measured
 _FRONT_FILL = 10.0  # and per square of the mean front
-_FACTOR = 7e6  # cells of the factors that are made in a second, one thread
+_FILLED = 0.6  # of the cells foreseen, those that there most often are
+_FACTOR = 2.5e7  # cells of the factors that are made in a second, one thread
 _FRONT = 2.2  # largest dense block, in mean fronts
-_SWEEP = 2e9  # flops per second of triangular solves
+_SWEEP = 8e9  # flops per second of its factors, and of triangular solves
 _STEPS = 8.0  # products with S per 1/√gap, a block wide
+_LEAST_STEPS = 300  # of a filter: it is set anew a few times
+_PRODUCT = 1e-4  # seconds of a product that has nothing to do
+_CALLS = 6e-3  # and of an iteration
 _PROBED = 16  # columns that probe what is left out
+_SOME = 3.0  # how much sooner LAPACK finds some pairs than all of them
 
 
 _LISTED = 200.0  # bytes a neighbour, while lists become a symmetric matrix
@@ -91,8 +96,10 @@ def _block(p: Problem) -> int:
 def _lapack(p: Problem, machine: Machine) -> Path:
     n = float(p.rows)
     seconds = n**3 / (machine.eigen * machine.threads) + 1e-3
+    if _SOME * p.components <= n:
+        seconds /= _SOME
     held = (28.0 if n > _SMALL else 48.0) * n * n + blas_buffers(n**3, p.threads)
-    note = "all pairs by LAPACK"
+    note = "leading pairs by LAPACK"
     return Path("lapack", Exact(), 1, int(held), 9 * n**3, seconds, "all", 8, note)
 
 
@@ -105,8 +112,9 @@ def _inverse(p: Problem, machine: Machine, graph: GraphCost) -> Path:
     n, front = float(p.rows), graph.front
     fill = _LOG_FILL * _stored(p) * math.log2(max(n, 2)) + _FRONT_FILL * front**2
     flops = (_FRONT * front) ** 3 * 2 / 3 + 4.0 * fill * _COLUMNS
-    swept = 4.0 * fill * _COLUMNS / (_SWEEP * machine.threads)  # the factors have one thread
-    seconds = fill / _FACTOR + (_FRONT * front) ** 3 * 2 / 3 / _SWEEP + swept
+    there = _FILLED * fill
+    swept = 4.0 * there * _COLUMNS / (_SWEEP * machine.threads)  # the factors have one thread
+    seconds = there / _FACTOR + (_FRONT * front) ** 3 * 2 / 3 / _SWEEP + swept + _CALLS
     seconds *= Machine.stream / machine.stream
     block = min(p.rows, max(3, p.components // 3))
     basis = max(60, 4 * p.components + 4 * block)
@@ -119,9 +127,11 @@ def _inverse(p: Problem, machine: Machine, graph: GraphCost) -> Path:
 def _filter(p: Problem, machine: Machine, graph: GraphCost) -> Path:
     """Pairs of a Chebyshev polynomial of S: bounded memory, whatever the graph."""
     n, b = float(p.rows), _block(p)
-    steps = max(60, int(2 * _STEPS / math.sqrt(foreseen_gap(p.rows, graph.front))))
+    steps = int(2 * _STEPS / math.sqrt(foreseen_gap(p.rows, graph.front)))
+    steps = max(_LEAST_STEPS, steps)
     flops = 2.0 * steps * (_stored(p) + 4 * n) * b
     seconds = _seconds(p, machine, steps * b) + 4.0 * n * b * steps / 1e9
+    seconds += steps * _PRODUCT + _CALLS
     held = 24.0 * _stored(p) + 8.0 * n * (2.2 * 8 * b + 6 * b + 3 * _PROBED)
     solver = BlockKrylov(block=b, max_passes=12, max_basis=8 * b)
     note = f"Chebyshev filter, about {steps:,} products of {b} columns"
