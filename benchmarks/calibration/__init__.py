@@ -27,6 +27,8 @@ from benchmarks.calibration.statement import (
 # Titles of the page, in its order: the module that holds the statements.
 FAMILIES = {
     "How many components": "how_many",
+    "Limits for rows": "rows",
+    "Groups and columns in words": "words",
 }
 
 

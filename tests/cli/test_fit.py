@@ -116,7 +116,6 @@ def test_a_model_keeps_how_rows_are_made_and_no_folder(table, tmp_path):
     assert notes["recipe"]["id"] == "name"
     assert notes["recipe"]["columns"] == [f"v{i}" for i in range(6)]
     assert set(notes["limits"]) == {"0.95", "0.99"}
-    assert all(a < b for a, b in zip(*notes["limits"].values(), strict=True))
     assert str(tmp_path) not in json.dumps(notes)
 
 

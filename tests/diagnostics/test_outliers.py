@@ -4,6 +4,7 @@ import scipy.stats
 from numpy.testing import assert_allclose
 
 from mercer.diagnostics import (
+    farthest_level,
     fitted_limits,
     outliers,
     outline,
@@ -28,7 +29,7 @@ def test_rows_far_along_and_across_are_flagged():
     found = outliers(X, 2)
     assert found.flagged[0] == 17
     assert found.t2[17] > 3 * found.fitted.t2
-    assert found.t2[17] > found.new.t2  # it does not widen the limit of new rows
+    assert found.t2[17] > found.new_at(0.95).t2  # it does not widen the limit of new rows
     X, axes = plane()
     away = np.linalg.svd(axes.T)[2][-1]
     X[33] += 3 * away  # near the centre of the plane, where its T² says nothing
@@ -37,7 +38,7 @@ def test_rows_far_along_and_across_are_flagged():
     assert found.flagged[0] == 33
     assert found.q[33] > 100 * np.median(found.q)
     assert found.t2[33] < found.fitted.t2
-    assert found.q[33] > found.new.q
+    assert found.q[33] > found.new_at(0.95).q
     X, axes = plane()
     X[17] = 16 * axes[:, 1]
     text = str(outliers(X, 2))
@@ -57,27 +58,59 @@ def test_numbers_are_those_of_the_definition(shape):
 
 def test_each_limit_says_where_it_is_from():
     rng = np.random.default_rng(0)
-    few = outliers(rng.standard_normal((40, 5)), 2)
-    assert few.new.t2_from == few.new.q_from == "rows left out, normal"
-    real = outliers(rng.standard_normal((40, 5)) * [9, 7, 1, 1, 1], 2, level=0.9)
-    assert real.new.t2_from == real.new.q_from == "rows left out"
-    many = outliers(rng.standard_normal((500, 5)), 2)
-    assert (many.new.t2_from, many.new.q_from) == ("rows left out", "Jackson-Mudholkar")
-    full = outliers(rng.standard_normal((40, 5)), 5)
-    assert full.new.t2_from == "F law"
-    assert full.fitted.q == full.new.q == 0
+    found = outliers(rng.standard_normal((100, 5)), 2)
+    assert (found.new.t2_from, found.new.q_from) == ("rows left out", "rows left out")
+    full = outliers(rng.standard_normal((40, 5)), 5, level=0.95)
+    assert full.fitted.q == full.new.q == full.farthest.q == 0
     assert not np.any(full.q)
+    assert not np.isfinite(outliers(rng.standard_normal((4, 5)), 2).new.t2)
+
+
+def named(n, p, k, tables, change=lambda X: X):
+    """Return the share of tables in which a row is named, and in which row 0 is."""
+    found = np.zeros(2)
+    for seed in range(tables):
+        X = change(np.random.default_rng([seed, n, p]).standard_normal((n, p)))
+        rows = outliers(X, k).flagged
+        found += (rows.size > 0) / tables, np.isin(0, rows) / tables
+    return found
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(40, 6, 2), (100, 6, 1), (60, 100, 2)])
+def test_of_a_clean_table_no_row_is_named(n, p, k):
+    assert named(n, p, k, 60)[0] <= 0.11  # 6 of 60: 4 % and two and a half standard errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "p"), [(40, 4), (40, 80), (100, 20), (100, 200), (400, 10)])
+@pytest.mark.parametrize("k", [1, 3])
+def test_of_1000_clean_tables_no_row_is_named(n, p, k):
+    assert named(n, p, k, 1000)[0] <= 0.06
+
+
+def far(X):
+    X[0] = 8.0
+    return X
+
+
+def along(X):
+    X[0, 0] = 8.0
+    return X
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(40, 6, 2), (100, 6, 1), (200, 20, 3)])
+def test_a_row_at_8_deviations_is_named(n, p, k):
+    for change in (far, along):
+        assert named(n, p, k, 20, change)[1] >= 0.95
 
 
 def test_clean_and_constant_rows():
-    counts = [
-        len(outliers(np.random.default_rng(i).standard_normal((200, 8)), 3).flagged)
-        for i in range(10)
-    ]
-    assert 10 <= sum(counts) <= 70  # 40 are expected of 2,000 rows and two limits
     assert outliers(np.ones((5, 2)), 1).flagged.size == 0
     table = np.random.default_rng(4).normal(size=(200, 7)) * 1e6
     assert fitted_limits(table, 3) == outliers(table, 3).fitted
+    assert fitted_limits(table, 3, level=farthest_level(200)) == outliers(table, 3).farthest
+    small, large = outliers(table / 2**10, 3), outliers(table * 2**10, 3)
+    assert_allclose(large.new.q, 2.0**40 * small.new.q)
 
 
 @pytest.mark.parametrize(

@@ -373,7 +373,9 @@ def test_rows_that_change_sides_to_the_end_are_warned_of():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model.fit(X)
-    named, counted = model.is_outlier(X), model.weights_ > 0
+    score, orthogonal = model.distances(X)
+    named = (score > model.score_cutoff_) | (orthogonal > model.orthogonal_cutoff_)
+    counted = model.weights_ > 0
     np.testing.assert_array_equal(np.flatnonzero(named), model.outliers_)
     told = [str(one.message) for one in said if "change sides" in str(one.message)]
     assert len(told) == (np.sum(named == counted) > 10)
@@ -645,3 +647,28 @@ def test_distances_of_rounding_are_none():
     assert law.cutoff == 1e-9
     assert law.square == 0
     assert law.consistency == 1
+
+
+@pytest.mark.parametrize("method", ["reweighted", "spherical"])
+@pytest.mark.parametrize(("n", "p"), [(40, 4), (40, 30), (100, 20), (300, 6)])
+def test_two_of_a_hundred_clean_new_rows_are_named(method, n, p):
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng([seed, n, p])
+        X, new = rng.normal(size=(n, p)), rng.normal(size=(500, p))
+        X[:, :2] *= [5, 3]
+        new[:, :2] *= [5, 3]
+        found.append(np.mean(mercer.RobustPCA(2, method=method).fit(X).is_outlier(new)))
+    assert 0.008 <= np.mean(found) <= 0.035  # 2 %, and three standard errors of so few tables
+
+
+def test_clean_rows_are_judged_alike_in_other_units_and_as_sparse_rows():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 5)) * [5, 3, 1, 1, 1]
+    new = rng.normal(size=(200, 5)) * [5, 3, 1, 1, 1]
+    named = mercer.RobustPCA(2).fit(X).is_outlier(new)
+    for unit in (1e-120, 1e120):
+        again = mercer.RobustPCA(2).fit(X * unit).is_outlier(new * unit)
+        np.testing.assert_array_equal(again, named)
+    again = mercer.RobustPCA(2).fit(scipy.sparse.csr_array(X)).is_outlier(new)
+    np.testing.assert_array_equal(again, named)

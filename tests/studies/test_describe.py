@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import KernelPCA, plots
+from mercer.diagnostics._group_tests import drawn_tail
 from mercer.errors import DataWarning, InputError
 from mercer.estimators.walk import _row_clusters as room
 from mercer.studies import separation
@@ -305,3 +307,68 @@ def test_rows_at_one_point_are_not_parted(rng):
     assert mercer.cluster(model, X, clusters=np.int64(3)).sizes.tolist() != []
     with pytest.raises(InputError, match="clusters=True"):
         mercer.cluster(model, X, clusters=True)
+
+
+def families(seed, n=100):
+    rng = np.random.default_rng(seed)
+    X, beside = rng.standard_normal((n, 20)), rng.standard_normal((n, 20))
+    sup = {f"s{j}": beside[:, j] for j in range(20)}
+    found = mercer.describe_axes(mercer.PCA(3).fit(X), X, sup=sup)
+    return [any(t.name.startswith("s") for t in traits) for traits in found.traits]
+
+
+def test_columns_beside_are_a_family_of_their_own():
+    listed = [one for seed in range(40) for one in families(seed)]
+    assert np.mean(listed) <= 0.1  # 120 axes; 5 % where the columns are independent
+
+
+def test_a_few_rows_of_columns_with_long_tails_have_no_traits():
+    false = 0
+    for seed in range(100):
+        X = np.exp(np.random.default_rng(seed).standard_normal((100, 20)))
+        found = mercer.describe_groups(["a"] * 6 + ["b"] * 94, X)
+        false += bool(found.traits[0])
+    assert false <= 11  # 5 of 100, and two standard errors and a half
+
+
+@pytest.mark.parametrize("m", [1, 2, 6, 40])
+def test_chances_of_a_draw_are_those_of_many_draws(m):
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.standard_normal(100))
+    x = (x - x.mean()) / x.std()
+    sums = np.array([x[rng.permutation(100)[:m]].sum() for _ in range(20_000)])
+    for level in (0.9, 0.99, 0.999):
+        inside = np.isin(np.arange(100), rng.permutation(100)[:m])
+        while x[inside].sum() < np.quantile(sums, level):
+            inside = np.isin(np.arange(100), rng.permutation(100)[:m])
+        seen = np.mean(sums >= x[inside].sum())
+        assert drawn_tail(x, inside) == pytest.approx(seen, rel=0.15, abs=1e-3)
+    top = np.argsort(-x)[:m]
+    assert drawn_tail(x, np.isin(np.arange(100), top)) == pytest.approx(
+        1 / comb(100, m), rel=0.9
+    )
+
+
+def grouped(kind, seed, n=120, axes=2):
+    rng = np.random.default_rng([seed, axes])
+    if kind == "t5":
+        return rng.standard_t(5, (n, axes))
+    if kind == "uniform":
+        return rng.uniform(size=(n, axes))
+    X, at = rng.standard_normal((n, axes)), rng.integers(0, int(kind), n)
+    X[:, 0] += 7 * (at % 2)
+    X[:, 1] += 7 * (at // 2)
+    return X
+
+
+@pytest.mark.parametrize("kind", ["1", "t5", "uniform", "2", "4"])
+@pytest.mark.parametrize("axes", [2, 6])
+def test_no_groups_is_an_answer_and_groups_are_counted(kind, axes):
+    wanted = int(kind) if kind.isdigit() else 1
+    found = []
+    for seed in range(8):
+        X = grouped(kind, seed, axes=axes)
+        made = mercer.cluster(mercer.PCA(axes).fit(X), X)
+        found.append(len(made.sizes))
+        assert (str(made).startswith("No groups: 120 rows")) == (len(made.sizes) == 1)
+    assert found.count(wanted) >= 7

@@ -14,6 +14,7 @@ from mercer.diagnostics._group_tests import barycentres as barycentres
 from mercer.diagnostics._group_tests import correlation_ratios as correlation_ratios
 from mercer.diagnostics._group_tests import correlations_tested as correlations_tested
 from mercer.diagnostics._group_tests import false_shares as false_shares
+from mercer.diagnostics._group_tests import group_chances as group_chances
 from mercer.diagnostics._group_tests import group_tests as group_tests
 from mercer.diagnostics._group_tests import p_of as p_of
 from mercer.diagnostics._group_tests import read_levels as read_levels
@@ -21,12 +22,15 @@ from mercer.diagnostics._group_tests import shares_tests as shares_tests
 from mercer.diagnostics._group_tests import spread_of as spread_of
 from mercer.diagnostics._group_tests import v_tests as v_tests
 from mercer.diagnostics._held_out import HeldOut as HeldOut
+from mercer.diagnostics._held_out import can_tell as can_tell
+from mercer.diagnostics._held_out import fewest_rows as fewest_rows
 from mercer.diagnostics._held_out import held_out as held_out
 from mercer.diagnostics._kernel_measures import effective_rank as effective_rank
 from mercer.diagnostics._kernel_measures import linear_alignment as linear_alignment
 from mercer.diagnostics._neighbour_ranks import neighbour_ranks as neighbour_ranks
 from mercer.diagnostics._outliers import Limits as Limits
 from mercer.diagnostics._outliers import Outliers as Outliers
+from mercer.diagnostics._outliers import farthest_level as farthest_level
 from mercer.diagnostics._outliers import fitted_limits as fitted_limits
 from mercer.diagnostics._outliers import in_limits as in_limits
 from mercer.diagnostics._outliers import outliers as outliers

@@ -8,11 +8,11 @@ import scipy.special
 
 from mercer.arrays import Array, eigh
 from mercer.diagnostics._axis_reading import q, t2
-from mercer.diagnostics._held_out import held_out
+from mercer.diagnostics._held_out import HeldOut, can_tell, fewest_rows, held_out
 from mercer.errors import InputError
 
-_MANY = 100  # rows per column from which eigenvalues are taken for the true ones
-_SURELY = 0.05  # chance that one of n ordinary rows is left out of the limits of new rows
+_SPARE = 3  # rows more than axes, without which none can be left out
+_EACH = 0.0175  # chance of T² and of Q that the farthest of n ordinary rows is named
 
 
 @final
@@ -23,9 +23,9 @@ class Limits:
     Attributes
     ----------
     t2, q : float
-        The limits.
+        The limits; infinite where the rows are too few to tell.
     t2_from, q_from : str
-        The law, or that rows were left out.
+        The law, or that rows were left out; or how many rows it would take.
     """
 
     t2: float
@@ -44,38 +44,50 @@ class Outliers:
     t2, q : ndarray of shape (n,)
         Σ_j z_j²/λ_j, and the squared distance from the plane.
     fitted, new : Limits
-        For the rows of the fit, and for rows to come.
+        For one row of the fit, and for one row to come.
+    farthest : Limits
+        For all rows of the fit together: of 100 tables of normal rows 95 or more have no row
+        above them. Rows are named by these.
     level : float
-        Share of ordinary rows below a limit.
+        Share of ordinary rows below `fitted`, and below `new`.
+    held : HeldOut or None
+        T² and Q of rows left out, which limits at other levels are taken from.
     """
 
     t2: Array
     q: Array
     fitted: Limits
     new: Limits
+    farthest: Limits
     level: float
+    held: HeldOut | None = None
 
     @property
     def flagged(self) -> Array:
-        """Numbers of the rows above a limit, the farthest first."""
+        """Numbers of the rows above a limit of the farthest rows, the farthest first."""
         reach = self._reach()
         order = np.argsort(-reach, kind="stable")
         return np.asarray(order[reach[order] > 1.0])
 
+    def new_at(self, level: float) -> Limits:
+        """Return the limits of new rows at another level; infinite where rows are too few."""
+        return _new_limits(self.held, len(self.t2), level)
+
     def _reach(self) -> Array:
-        pairs = ((self.t2, self.fitted.t2), (self.q, self.fitted.q))
+        pairs = ((self.t2, self.farthest.t2), (self.q, self.farthest.q))
         return np.max([in_limits(values, limit) for values, limit in pairs], axis=0)
 
     def __str__(self) -> str:
         """Return the limits, and the ten farthest rows above them."""
         rows, n = self.flagged, len(self.t2)
+        what = f"{len(rows)} of {n} rows {'lies' if len(rows) == 1 else 'lie'}"
         lines = [
-            f"{len(rows)} of {n} rows are above a limit;"
-            f" {2 * (1 - self.level) * n:.2g} or fewer ordinary rows would be.",
-            f"T² limit {self.fitted.t2:.4g} ({self.fitted.t2_from});"
-            f" new rows {self.new.t2:.4g} ({self.new.t2_from})",
-            f"Q  limit {self.fitted.q:.4g} ({self.fitted.q_from});"
-            f" new rows {self.new.q:.4g} ({self.new.q_from})",
+            f"{what} farther out than the farthest of {n} normal rows, which happens by"
+            " chance in at most 5 of 100 tables.",
+            f"T² of the farthest {self.farthest.t2:.4g}, of one row {self.fitted.t2:.4g}"
+            f" ({self.fitted.t2_from}); of a new row {_written(self.new.t2, self.new.t2_from)}",
+            f"Q  of the farthest {self.farthest.q:.4g}, of one row {self.fitted.q:.4g}"
+            f" ({self.fitted.q_from}); of a new row {_written(self.new.q, self.new.q_from)}",
         ]
         lines += [f"row {i}: T² {self.t2[i]:.4g}, Q {self.q[i]:.4g}" for i in rows[:10]]
         return "\n".join(lines)
@@ -84,9 +96,10 @@ class Outliers:
 def outliers(table: Array, k: int, *, level: float = 0.99, seed: int = 0) -> Outliers:
     """Return T² and Q of the rows of a small dense table, with the limits that hold.
 
-    Rows of the fit: T² by its Beta law, exact for every k; Q by the law of directions spread
-    evenly. New rows: T² by Hotelling's F law for k = p, Q by Jackson and Mudholkar for
-    n ≥ 100p, both from rows left out otherwise (`held_out`).
+    Rows of the fit: T² by its Beta law, exact for normal rows and every k; Q by the law of
+    directions spread evenly. Rows are named where they exceed what the farthest of n normal
+    rows stays below in 95 of 100 tables. New rows: by ranks of rows left out (`held_out`),
+    whatever the distribution; with fewer than level/(1 - level) rows there is no such limit.
 
     Parameters
     ----------
@@ -110,14 +123,23 @@ def outliers(table: Array, k: int, *, level: float = 0.99, seed: int = 0) -> Out
     X, unit, axes, values = _in_unit(table, k)
     n, p = X.shape
     rest = values[k : min(n - 1, p)]
-    fitted = _of_fit(n, k, rest, level)
-    far, away = t2(X @ axes.T, values[:k]), _q(X, axes)
-    # Rows that even the largest of n ordinary ones would hardly reach say nothing of those.
-    surely = 1 - _SURELY / n
-    ordinary = (far <= t2_limit(n, k, surely)) & (away <= q_limit(rest, n, surely))
-    new = _new_limits(X[ordinary], k, rest, level, seed)
-    away = np.ldexp(away, 2 * unit)
-    return Outliers(far, away, _in_units(fitted, unit), _in_units(new, unit), level)
+    fitted, most = (_of_fit(n, k, rest, one) for one in (level, farthest_level(n)))
+    far, away = t2(X @ axes.T, values[:k]), np.ldexp(_q(X, axes), 2 * unit)
+    held = None
+    if n - k >= _SPARE:
+        held = held_out(X, k, seed=seed)
+        held = dataclasses.replace(held, q=np.ldexp(held.q, 2 * unit))
+    new = _new_limits(held, n, level)
+    return Outliers(far, away, _in_units(fitted, unit), new, _in_units(most, unit), level, held)
+
+
+def farthest_level(rows: int) -> float:
+    """Return the level of a limit that the farthest of `rows` ordinary rows keeps.
+
+    T² and Q are given 1.75 % each, so that a table of normal rows has one above either in
+    about 4 of 100 cases; what is over is for Q, whose law is near but not exact.
+    """
+    return 1 - _EACH / rows
 
 
 def fitted_limits(table: Array, k: int, *, level: float = 0.99) -> Limits:
@@ -175,23 +197,16 @@ def _wide(table: Array) -> tuple[Array, Array]:
     return values, axes
 
 
-def _new_limits(table: Array, k: int, rest: Array, level: float, seed: int) -> Limits:
-    """Return the limits of new rows, each by its law where that holds."""
-    n, p = table.shape
-    by_t2, by_q = k == p, n >= _MANY * p or k == p
-    tail_t2 = tail_q = 0.0
-    left_out = "rows left out"
-    if not (by_t2 and by_q):
-        tails = held_out(table, k, seed=seed)
-        tail_t2, tail_q = tails.limits(level)
-        left_out += ", normal" if tails.by_law(level) else ""
-    first, second, third = (float(np.sum(rest**i)) for i in (1, 2, 3))
-    return Limits(
-        t2_limit_new(n, k, level) if by_t2 else tail_t2,
-        q_limit_new(first, second, third, level) if by_q else tail_q,
-        "F law" if by_t2 else left_out,
-        "Jackson-Mudholkar" if by_q else left_out,
-    )
+def _new_limits(held: HeldOut | None, rows: int, level: float) -> Limits:
+    """Return the limits of new rows, or what they would take."""
+    if held is None or not can_tell(rows, level):
+        words = f"not given: {rows} rows, {100 * level:g} % takes {fewest_rows(level)}"
+        return Limits(np.inf, np.inf, words, words)
+    return Limits(*held.limits(level), "rows left out", "rows left out")
+
+
+def _written(limit: float, source: str) -> str:
+    return f"{limit:.4g} ({source})" if np.isfinite(limit) else source
 
 
 def in_limits(values: Array, limit: float) -> Array:

@@ -80,7 +80,8 @@ def describe_axes(
     Numbers by their correlation with the coordinates; columns of groups by η² and their
     levels by the v-test of their mean coordinate. p-values are those of chosen columns looked
     at on axes that were made from them: they order, and do not prove. `sup` columns took no
-    part in the axes, and theirs do.
+    part in the axes, and theirs do: they are a family of their own, so that columns which
+    made the axis do not lower the bar for those beside.
 
     Parameters
     ----------
@@ -107,9 +108,10 @@ def describe_axes(
     """
     Z = np.asarray(model.transform(X), np.float64)[:, :axes]
     names = getattr(model, "feature_names_in_", None)
-    given = together(columns_of(X, len(Z), names), columns_of(sup, len(Z)))
-    each = [_on_axis(Z[:, [a]], given) for a in range(Z.shape[1])]
-    kept = tuple(_beyond(traits, level) for traits in each)
+    own = columns_of(X, len(Z), names)
+    families = _families(own, together(own, columns_of(sup, len(Z))))
+    each = [[_on_axis(Z[:, [a]], part) for part in families] for a in range(Z.shape[1])]
+    kept = tuple(_in_order([t for f in found for t in _beyond(f, level)]) for found in each)
     titles = tuple(str(name) for name in model.get_feature_names_out()[: Z.shape[1]])
     words = tuple(_axis_words(t, traits) for t, traits in zip(titles, kept, strict=True))
     return Described(titles, kept, words)
@@ -120,7 +122,8 @@ def describe_groups(
 ) -> Described:
     """Return what characterises each group: columns and levels unlike those of all rows.
 
-    Numbers by the v-test of their mean, levels by the hypergeometric law of their count. If
+    Numbers by the v-test of their mean, with the p of that many rows drawn from the column
+    as it is, long tails included; levels by the hypergeometric law of their count. If
     the groups were made from these columns, p-values order, and do not prove.
 
     Parameters
@@ -148,6 +151,22 @@ def describe_groups(
     return Described(tuple(kinds), kept, words)
 
 
+def _families(own: DescriptorColumns, whole: DescriptorColumns) -> list[DescriptorColumns]:
+    """Return the columns that made the axes, and those beside them, as they are named."""
+    made = {*own.numbers, *own.levels}
+    return [
+        DescriptorColumns(
+            {
+                name: column
+                for name, column in whole.numbers.items()
+                if (name in made) == active
+            },
+            {name: column for name, column in whole.levels.items() if (name in made) == active},
+        )
+        for active in (True, False)
+    ]
+
+
 def _on_axis(z: Array, given: DescriptorColumns) -> list[Trait]:
     traits = []
     if given.numbers:
@@ -157,10 +176,10 @@ def _on_axis(z: Array, given: DescriptorColumns) -> list[Trait]:
     for name, (at, kinds) in given.levels.items():
         share, p = diagnostics.correlation_ratios(z, at, len(kinds))
         traits.append(Trait(name, "variable", float(share[0]), float(p[0]), 1.0))
-        v = diagnostics.group_tests(z, at, len(kinds))[:, 0]
+        v, chances = diagnostics.group_chances(z, at, len(kinds))
         traits += [
-            Trait(f"{name}={kind}", "level", float(one), float(diagnostics.p_of(one)), 1.0)
-            for kind, one in zip(kinds, v, strict=True)
+            Trait(f"{name}={kind}", "level", float(one), float(chance), 1.0)
+            for kind, one, chance in zip(kinds, v[:, 0], chances[:, 0], strict=True)
         ]
     return traits
 
@@ -168,13 +187,13 @@ def _on_axis(z: Array, given: DescriptorColumns) -> list[Trait]:
 def _of_groups(at: Array, groups: int, given: DescriptorColumns) -> list[list[Trait]]:
     each = [list[Trait]() for _ in range(groups)]
     for name, column in given.numbers.items():
-        v = diagnostics.group_tests(column[:, None], at, groups)[:, 0]
+        v, chances = diagnostics.group_chances(column[:, None], at, groups)
         mean = float(np.nanmean(column)) if np.isfinite(column).any() else np.nan
         for g in range(groups):
             cells = column[(at == g) & np.isfinite(column)]
             here = float(np.mean(cells)) if len(cells) else None
-            p = float(diagnostics.p_of(v[g]))
-            each[g].append(Trait(name, "number", float(v[g]), p, 1.0, here, mean))
+            sized = float(v[g, 0]), float(chances[g, 0])
+            each[g].append(Trait(name, "number", *sized, 1.0, here, mean))
     for name, (levels, kinds) in given.levels.items():
         v, chances = diagnostics.shares_tests(levels, at, len(kinds), groups)
         known = levels >= 0
@@ -196,7 +215,10 @@ def _beyond(traits: list[Trait], level: float) -> tuple[Trait, ...]:
         return ()
     q = diagnostics.false_shares(np.array([trait.p for trait in traits]))
     made = [dataclasses.replace(t, q=float(v)) for t, v in zip(traits, q, strict=True)]
-    made = [trait for trait in made if trait.q <= level]
+    return _in_order([trait for trait in made if trait.q <= level])
+
+
+def _in_order(made: list[Trait]) -> tuple[Trait, ...]:
     return tuple(sorted(made, key=lambda trait: (trait.p, -abs(trait.size))))
 
 

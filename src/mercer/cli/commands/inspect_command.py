@@ -196,6 +196,8 @@ def _kept(found: dict[str, Any]) -> list[str]:
     for level, limits in (notes.get("limits") or {}).items():
         if isinstance(limits, (list, tuple)) and len(limits) == 2:
             lines.append(f"limits at {float(level):.0%}: T² {limits[0]:.4g}, Q {limits[1]:.4g}")
+    if notes.get("limits") and "0.99" not in notes["limits"]:
+        lines.append("limits at 99%: not given, they take 99 rows")
     words = any(recipe.get(name) for name in ("levels", "categories", "cross"))
     return [*lines, f"privacy: {_privacy(found, words)}"]
 

@@ -9,12 +9,13 @@ from mercer.cli._outputs import axis_names
 from mercer.cli.fitting._axis_lines import counted, spectrum_table, what_was_found
 from mercer.cli.fitting._family_findings import family_facts, family_lines
 from mercer.cli.fitting._fit_stages import Fitting, parameters_of
-from mercer.cli.fitting._row_judgement import LEVEL, RowJudgement
+from mercer.cli.fitting._row_judgement import RowJudgement
 from mercer.diagnostics import loadings
 from mercer.methods import method_of
 from mercer.plots import heaviest
 from mercer.studies.tuning._tuning_result import brief
 
+_TABLES = 0.95  # share of tables of normal rows of which no row is named
 _ROLES = ("active", "id", "color", "weights", "sup", "out")
 _ROWS = 10  # components, rows and columns that are listed at most
 
@@ -199,15 +200,17 @@ def _outlying(done: Fitting, judged: RowJudgement, ids: Any) -> list[str]:
     rows, count = said["rows"], said["count"]
     seen = "" if said["all"] else f" (of {said['seen']:,} rows that were looked at)"
     if not count:
-        return [f"No row is above the limits of T² and Q{seen}."]
+        return [f"No row lies farther out than rows of a normal table do{seen}."]
     shown = ", ".join(
         f"{row['row'] if row['id'] is None else row['id']} ({row['by']})" for row in rows
     )
     more = f" and {count - len(rows)} more" if count > len(rows) else ""
     named = "row" if count == 1 else "rows"
-    by = "limits of the robust distances" if said["level"] is None else "99 % limit of T² or Q"
-    usual = "" if said["usual"] is None else f"; {_about(said['usual'])} would be by chance"
-    return [f"{count} outlying {named}{seen}, above the {by}{usual}: {shown}{more}."]
+    if said["level"] is None:
+        limits = "above the limits of the robust distances"
+    else:
+        limits = f"farther out than {said['seen']:,} normal rows reach (in 95 % of such tables)"
+    return [f"{count} outlying {named}{seen}, {limits}: {shown}{more}."]
 
 
 def _outliers(done: Fitting, judged: RowJudgement, ids: Any) -> dict[str, Any] | None:
@@ -217,14 +220,13 @@ def _outliers(done: Fitting, judged: RowJudgement, ids: Any) -> dict[str, Any] |
     found = judged.found
     if found is None:
         return None
-    numbers, limits = done.made.numbers_at(judged.at), found.fitted
+    numbers, limits = done.made.numbers_at(judged.at), found.farthest
     far, away = found.t2 > limits.t2, found.q > limits.q
     return {
         "count": len(found.flagged),
         "seen": len(judged.at),
         "all": judged.whole,
-        "level": LEVEL,
-        "usual": 2 * (1 - LEVEL) * len(judged.at),
+        "level": _TABLES,
         "limits": {"t2": limits.t2, "q": limits.q},
         "rows": _rows(found.flagged, numbers, ids, (found.t2, found.q), (far, away)),
     }
@@ -248,7 +250,6 @@ def _robust(done: Fitting, ids: Any) -> dict[str, Any]:
         "seen": len(far),
         "all": True,
         "level": None,
-        "usual": None,
         "limits": {"t2": cutoffs[0] ** 2, "q": cutoffs[1] ** 2},
         "rows": _rows(order, numbers, named, squares, beyond),
     }
@@ -267,11 +268,6 @@ def _rows(order: Any, numbers: Any, ids: Any, found: Any, beyond: Any) -> list[d
         }
         for i in order[:_ROWS]
     ]
-
-
-def _about(count: float) -> str:
-    """Return a number of rows that is expected: one figure below ten, whole above."""
-    return f"{count:.1g}" if count < 9.5 else f"{count:,.0f}"
 
 
 def _sup(sup: Any) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.cli._coordinates_table import coordinates, fit_coordinates
-from mercer.diagnostics import Outliers, health, outliers, sampling_error
+from mercer.diagnostics import Outliers, can_tell, health, outliers, sampling_error
 from mercer.methods import method_of
 from mercer.operators import exact_means
 from mercer.sources import BlockSource
@@ -37,7 +37,7 @@ class RowJudgement:
     found : Outliers or None
         T² and Q with their limits; None where the method has none, or rows are too few.
     limits : dict or None
-        For new rows: level as text to [T², Q].
+        For new rows: level as text to [T², Q], at the levels that so many rows can tell.
     sampling : ndarray of shape (k,) or None
         Standard errors of the variances.
     """
@@ -206,8 +206,8 @@ def _limits(model: Any, table: Array) -> tuple[Outliers | None, dict[str, list[f
     if not hasattr(model, "components_") or getattr(model, "weights_", None) is not None:
         return None, None
     k, (n, p) = model.n_components_, table.shape
-    if not 1 <= k <= min(n - n // 10 - 3, p) or not np.isfinite(table).all():
+    if not 1 <= k <= min(n - 3, p) or not np.isfinite(table).all():
         return None, None
-    by_level = {level: outliers(table, k, level=level) for level in _LEVELS}
-    limits = {str(level): [o.new.t2, o.new.q] for level, o in by_level.items()}
-    return by_level[LEVEL], limits
+    found = outliers(table, k, level=LEVEL)
+    given = {level: found.new_at(level) for level in _LEVELS if can_tell(n, level)}
+    return found, {str(level): [new.t2, new.q] for level, new in given.items()}

@@ -12,9 +12,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtr, chdtri, ndtri
+from scipy.special import chdtr, chdtri, fdtri, ndtri
 
-from mercer.arrays import Array
+from mercer.arrays import Array, svd
+from mercer.diagnostics import held_out, outliers
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators.linear._pca_paths import _warn_columns
 from mercer.estimators.linear._principal_axes import warn_of_range
@@ -607,12 +608,70 @@ def _rescaled(centring: Centring, variance: float) -> Centring:
     return dataclasses.replace(centring, factor=centring.factor / np.sqrt(variance))
 
 
-def judged_state(state: Attributes, judged: Judged, clean: Array, judging: int) -> Attributes:
+_ENOUGH = 200  # clean rows from which their own median and spread are better than a law
+_HELD_WORK = 2e9  # operations up to which clean rows are left out in turn
+
+
+def new_cutoffs(
+    table: RobustTable, state: Attributes, judged: Judged, clean: Array, judging: int
+) -> tuple[float, float]:
+    """Return the cut-offs of score and orthogonal distances of rows that were not fitted.
+
+    Axes lie nearer to the rows they were fitted to than to others: with 40 rows a tenth of
+    clean new rows would be beyond the cut-offs of the fit. Clean rows are therefore left out
+    in turn: with the means T and Q of their squared distances, new ones keep below
+    T·F(k, n + 2(k - 1)) and Q·F(b, nb/2), b the directions that Q is spread over, as if
+    alike. From 200 rows on, and of ``"spherical"``, whose axes are others, the cut-offs of the
+    fit grow by the ratio of these means to those of rows that were fitted. The cut-offs of the fit stand where rows have weights, where there are
+    fewer than k + 10, and where leaving them out would be long work; tables of that size
+    seldom have so few rows for their columns that it matters.
+    """
+    k, p = judging, table.source.shape[1]
+    n = int(np.count_nonzero(clean))
+    asis = judged.cutoff, judged.law.cutoff
+    unlike = table.weights is not None or table.quiet is not None
+    if unlike or not 1 <= k <= min(n - 10, p) or n * p * max(p, min(n, p)) > _HELD_WORK:
+        return asis
+    centring, level = state["_centring"], table.level
+    rows = table.about(centring).coordinates(centring, np.eye(p))[clean]
+    held = held_out(rows, k, folds=10, repeats=2)
+    found = outliers(rows, k, level=level)
+    scores = float(fdtri(k, n + 2 * (k - 1), level))
+    along = float(np.mean(held.t2)) * scores
+    inside, away = float(np.mean(found.q)), float(np.mean(held.q))
+    across = 0.0
+    if inside > 0 and k < p:
+        spread = min(_alike(rows, k), p - k)
+        b = 2 / (1 / spread + float(np.var(held.q)) / (2 * away * away))
+        across = away * float(fdtri(b, n * b / 2, level)) * judged.law.consistency
+    if state["n_iter_"] == 0 or n >= _ENOUGH:  # axes of another kind; or medians are sure
+        along = (
+            asis[0] ** 2 * along / (float(np.mean(found.t2)) * float(chdtri(k, 1 - level)) / k)
+        )
+        across = asis[1] ** 2 * away / inside if inside > 0 else 0.0
+    return math.sqrt(along), max(math.sqrt(across), judged.law.floor)
+
+
+def _alike(rows: Array, k: int) -> float:
+    """Return (Σλ)²/Σλ² of the true variances beyond k axes: sampling adds (Σλ)²/m to Σλ²."""
+    m = len(rows) - 1 - k
+    values = svd(rows - rows.mean(axis=0))[1][k:] ** 2
+    first, second = float(np.sum(values)), float(np.sum(values**2))
+    if m < 2 or first <= 0:
+        return 1.0
+    true = (second - first**2 / m) * m**2 / ((m - 1) * (m + 2))
+    return first**2 / true if true > 0 else math.inf
+
+
+def judged_state(
+    table: RobustTable, state: Attributes, judged: Judged, clean: Array, judging: int
+) -> Attributes:
     """Return the attributes with distances in the units of the data, and the rows named.
 
     `clean` (n,) are the rows that counted.
     """
     unit = state["_centring"].unit
+    score, orthogonal = new_cutoffs(table, state, judged, clean, judging)
     plain = {name: value for name, value in state.items() if name != "inertia_"}
     return plain | {  # a robust variance is no mean of squares: it has no 1/n
         "weights_": clean.astype(np.float64),
@@ -621,5 +680,7 @@ def judged_state(state: Attributes, judged: Judged, clean: Array, judging: int) 
         "orthogonal_distance_": np.ldexp(judged.orthogonal, unit),
         "score_cutoff_": judged.cutoff,
         "orthogonal_cutoff_": float(np.ldexp(judged.law.cutoff, unit)),
+        "new_score_cutoff_": score,
+        "new_orthogonal_cutoff_": float(np.ldexp(orthogonal, unit)),
         "n_judging_": judging,
     }

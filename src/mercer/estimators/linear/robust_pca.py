@@ -83,7 +83,9 @@ class RobustPCA(PCA):
     score_distance_, orthogonal_distance_ : ndarray of shape (n,)
         √Σ z_j²/λ_j over the axes that judge, and the distance from them.
     score_cutoff_, orthogonal_cutoff_ : float
-        Root of the χ² quantile; quantile of d^⅔ taken as normal.
+        Root of the χ² quantile; quantile of d^⅔ taken as normal. For rows of the fit.
+    new_score_cutoff_, new_orthogonal_cutoff_ : float
+        The same for new rows, from clean rows left out in turn: `is_outlier` asks these.
     consistency_ : float
         What cutting off takes from the variances of normal rows, and rows at one point where
         they are more than half; 1 for ``"spherical"``.
@@ -245,7 +247,7 @@ class RobustPCA(PCA):
         judging = min(judging, state["rank_"])
         judged = table.judge_by(state, judging)
         clean = table.clean(judged)
-        return robust.judged_state(state, judged, clean, judging)
+        return robust.judged_state(table, state, judged, clean, judging)
 
     def _from_rounds(self, begun: robust.Sphere, judging: int) -> Attributes:
         table = begun.table
@@ -261,7 +263,7 @@ class RobustPCA(PCA):
         state["n_iter_"] = ended.rounds
         sides = (judged.beyond == ended.clean) @ table.counts
         _warn_unsettled(float(sides), float(np.sum(table.counts)), ended.rounds)
-        return robust.judged_state(state, judged, ended.clean, judging)
+        return robust.judged_state(table, state, judged, ended.clean, judging)
 
     def _root(self, p: int) -> Array | None:
         return root_feature_weight(self.feature_weight, p)
@@ -333,7 +335,10 @@ class RobustPCA(PCA):
         )
 
     def is_outlier(self, X: object) -> Array:
-        """Tell which rows (n,) are beyond one of the cut-offs.
+        """Tell which rows (n,) are beyond one of the cut-offs of new rows.
+
+        Of clean normal rows that were not fitted 1 - `level` are beyond each. Rows of the fit
+        have cut-offs of their own, see `outliers_`.
 
         Parameters
         ----------
@@ -341,7 +346,9 @@ class RobustPCA(PCA):
             Rows; they are read once.
         """
         score, orthogonal = self.distances(X)
-        return np.asarray((score > self.score_cutoff_) | (orthogonal > self.orthogonal_cutoff_))
+        return np.asarray(
+            (score > self.new_score_cutoff_) | (orthogonal > self.new_orthogonal_cutoff_)
+        )
 
     @classmethod
     def from_covariance(cls, *_: Any, **__: Any) -> Never:

@@ -7,12 +7,15 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import KMeans
 
-from mercer.arrays import Array
+from mercer.arrays import Array, svd
 from mercer.errors import InputError
 
 _TREE = 3000  # rows that a tree is made of; more are gathered into so many seeds first
 _SEEDS = 500
 _MOST = 10  # clusters that are looked at
+_DRAWS = 20  # tables without groups that the tree is compared with
+_COMPARED = 400  # rows of these
+_ERRORS = 3.0  # by so many standard errors more clusters must do better than fewer
 
 
 def grouped(
@@ -25,10 +28,9 @@ def grouped(
     Z : ndarray of shape (n, k)
         The points.
     clusters : int or "auto"
-        How many; "auto" cuts where the inertia within falls much more by that cut than by
-        the next: the smallest ratio of falls, from 3 to 10 clusters.
+        How many; "auto" asks the gap statistic, and one cluster is an answer: no groups.
     seed : int
-        Of what is gathered first where points are many.
+        Of what is gathered first where points are many, and of tables without groups.
     consolidate : bool
         Whether points are moved to the nearest centre afterwards (k-means).
 
@@ -45,9 +47,9 @@ def grouped(
     most = min(_MOST, len(points) - 1) if clusters == "auto" else int(clusters)
     cuts = [fcluster(tree, g, "maxclust") - 1 for g in range(1, max(most, 2) + 2)]
     within = np.array([_within(Z, cut[home]) for cut in cuts])
-    count = _best(within) if clusters == "auto" else int(clusters)
+    count = _gap_count(Z, most, seed) if clusters == "auto" else int(clusters)
     labels = cuts[count - 1][home]
-    if consolidate:
+    if consolidate and count > 1:
         labels = _consolidated(Z, labels)
     return _ordered(Z, labels), within / max(within[0], 1e-300)
 
@@ -125,12 +127,33 @@ def _within(Z: Array, labels: Array) -> float:
     return max(float(np.sum(Z**2) - np.sum(sums**2 / np.maximum(counts, 1)[:, None])), 0.0)
 
 
-def _best(within: Array) -> int:
-    """Return the number of clusters after which the inertia falls least, for what it fell."""
-    falls = -np.diff(within)
-    first, last = (2, len(falls)) if len(falls) > 2 else (1, len(falls))
-    ratios = [falls[g] / falls[g - 1] if falls[g - 1] > 0 else 1.0 for g in range(first, last)]
-    return first + 1 + int(np.argmin(ratios)) if ratios else 2
+def _gap_count(Z: Array, most: int, seed: int) -> int:
+    """Return the fewest clusters whose gap is near the largest [Tibshirani2001]_.
+
+    Gap_g = mean log W_g of points spread evenly over a box minus log W_g of the points, the
+    box along their axes and as long as they are.
+    """
+    rng = np.random.default_rng([seed, 25])
+    points = Z - Z.mean(axis=0)
+    if len(points) > _COMPARED:
+        points = points[rng.choice(len(points), _COMPARED, replace=False)]
+    points = points @ svd(points)[2].T
+    low, high = points.min(axis=0), points.max(axis=0)
+    own = _tree_within(points, most)
+    drawn = [_tree_within(rng.uniform(low, high, points.shape), most) for _ in range(_DRAWS)]
+    boxes = np.log(np.maximum(drawn, 1e-300))
+    tiny = max(1e-12 * float(own[0]), 1e-300)  # points on few places: nothing is left within
+    gap = boxes.mean(axis=0) - np.log(np.maximum(own, tiny))
+    error = boxes.std(axis=0, ddof=1) * np.sqrt(1 + 1 / _DRAWS)
+    best = int(np.argmax(gap))
+    return 1 + int(np.flatnonzero(gap >= gap[best] - _ERRORS * error[best])[0])
+
+
+def _tree_within(points: Array, most: int) -> Array:
+    """Return the inertia within 1 to `most` clusters of Ward's tree, from its heights."""
+    merged = np.cumsum(linkage(points, "ward")[:, 2] ** 2 / 2)
+    most = min(most, len(points) - 1)
+    return np.array([merged[len(points) - g - 1] for g in range(1, most + 1)])
 
 
 def _consolidated(Z: Array, labels: Array) -> Array:

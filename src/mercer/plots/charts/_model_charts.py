@@ -277,10 +277,8 @@ def outlier_map_of(found: Any, names: Sequence[str] | None = None) -> Panel:
             got=type(found).__name__,
             fix="pass mercer.diagnostics.outliers(X, k), or a fitted RobustPCA",
         )
-    limits = found.fitted
-    return outlier_map(
-        found.t2, found.q, limits.t2, limits.q, names, level=found.level, rows="rows of the fit"
-    )
+    limits = found.farthest
+    return outlier_map(found.t2, found.q, limits.t2, limits.q, names, rows="rows of the fit")
 
 
 def _read(model: Any, name: str) -> Any:

@@ -48,7 +48,6 @@ from mercer.report.panels._axes_panels import (
 from mercer.report.panels._data_panels import condition_section, findings_of
 from mercer.report.panels._rows_panels import (
     Extremes,
-    expected_by_chance,
     extremes_of,
     reconstruction_section,
     rows_section,
@@ -59,6 +58,7 @@ _OF_NOISE = {
     "parallel, normal", "parallel, shuffled", "parallel, signs", "noise edge", "Gavish-Donoho",
 }  # fmt: skip
 _FEW = 30  # rows
+_MANY_FAR = 0.02  # share of rows far out from which the table is no single cloud
 _FILLED = 0.05  # of the cells
 _CARE = 3  # cautions in the verdict
 
@@ -164,23 +164,16 @@ def _meaning(seen: LinearSummary) -> list[str]:
 def _outlying(seen: LinearSummary, extremes: Extremes | None) -> str:
     if extremes is None:
         return ""
-    total, expected = extremes.total, expected_by_chance(seen.n)
+    total = extremes.total
     if not total:
-        return "No row lies beyond the 99 % limits of T² or Q."
-    verb = "lies" if total == 1 else "lie"
-    first = (
-        f"{count(total, 'row')} of {seen.n:,} {verb} beyond the 99 % limits of T² or Q; by "
-        f"chance up to {expected:,} would"
-    )
+        return f"No row lies farther out than {seen.n:,} normal rows reach."
     names = farthest(seen, extremes)
-    if total <= expected and extremes.reach < 2:
-        return f"{first}, so none stands out (the farthest: {names})."
-    if total > max(3 * expected, 0.05 * seen.n):
-        return (
-            f"{first}. So many say that the rows are no single normal cloud: they are in "
-            f"groups, or have long tails. The farthest: {names}."
-        )
-    return f"{first}. The farthest: {names}."
+    if total == 1:
+        return f"One row lies farther out than {seen.n:,} normal rows reach: {names}."
+    first = f"{total:,} of {seen.n:,} rows lie farther out than {seen.n:,} normal rows reach"
+    if total > max(_MANY_FAR * seen.n, 3):
+        return f"{first}. This many suggests groups or long tails. The farthest: {names}."
+    return f"{first}; the farthest: {names}." if total > 3 else f"{first}: {names}."
 
 
 def farthest(seen: LinearSummary, extremes: Extremes) -> str:

@@ -11,14 +11,19 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.diagnostics import fitted_limits, in_limits, q_contributions, t2_contributions
+from mercer.diagnostics import (
+    farthest_level,
+    fitted_limits,
+    in_limits,
+    q_contributions,
+    t2_contributions,
+)
 from mercer.errors import InputError
 from mercer.plots import Axes, Line, Panel, group_style, outlier_map, reconstruction
 from mercer.report._page_parts import Images, Part, Picture, Section, Steps, Table
 from mercer.report._page_words import axes_named, listed, percent
 from mercer.report.facts._linear_summary import LinearSummary, image_shape, is_curve
 
-LEVEL = 0.99
 _LISTED = 20
 _CAUSES = 3
 _DRAWN = 2000  # rows of the picture
@@ -37,7 +42,7 @@ class Extremes:
     total : int
         How many there are.
     t2_limit, q_limit : float
-        The limits of rows of the fit.
+        What the farthest of as many normal rows stays below, in 95 of 100 tables.
     seen_from : str
         What the limits were found from.
     reach : float
@@ -53,12 +58,12 @@ class Extremes:
 
 
 def extremes_of(seen: LinearSummary) -> Extremes | None:
-    """Return the rows beyond the 99 % limits, or None where there are too few rows for any."""
+    """Return the rows farther out than normal ones reach; None where rows are too few."""
     axes = seen.axes_of_verdict
     # Rows that a robust fit left out say nothing of ordinary ones.
     ordinary = slice(None) if seen.weights is None else seen.weights[seen.held_at] > 0
     try:
-        limits = fitted_limits(seen.held[ordinary], axes, level=LEVEL)
+        limits = fitted_limits(seen.held[ordinary], axes, level=farthest_level(seen.n))
     except InputError:
         return None
     reach = np.maximum(in_limits(seen.t2, limits.t2), in_limits(seen.q, limits.q))
@@ -68,11 +73,6 @@ def extremes_of(seen: LinearSummary) -> Extremes | None:
     from_ = f"all {held:,} rows" if held == seen.n else f"{held:,} of {seen.n:,} rows"
     most = float(reach[order[0]]) if total else 0.0
     return Extremes(order, total, limits.t2, limits.q, from_, most)
-
-
-def expected_by_chance(rows: int) -> int:
-    """Return how many of ordinary rows lie beyond one of two 99 % limits, at most."""
-    return max(round(2 * (1 - LEVEL) * rows), 1)
 
 
 def causes(seen: LinearSummary, row: int, beyond: Sequence[str] = ("T²", "Q")) -> str:
@@ -115,8 +115,9 @@ def row_table(seen: LinearSummary, extremes: Extremes) -> Table:
         "Rows beyond a limit, the farthest first",
         ("row", "T²", "Q", "beyond", "mostly through"),
         tuple(rows),
-        note=f"99 % limits for normal rows: T² {extremes.t2_limit:.4g}, Q "
-        f"{extremes.q_limit:.4g} (from {extremes.seen_from}). T² is the squared distance from "
+        note=f"Limits that the farthest of {seen.n:,} normal rows keeps in 95 of 100 tables: "
+        f"T² {extremes.t2_limit:.4g}, Q {extremes.q_limit:.4g} (from {extremes.seen_from}). "
+        "T² is the squared distance from "
         "the centre along the components, each in its own standard deviations; Q the squared "
         f"distance from them. Such a row is unusual, not wrong.{counted}",
     )
@@ -140,13 +141,9 @@ def _picture(seen: LinearSummary, extremes: Extremes) -> Picture:
         extremes.t2_limit,
         extremes.q_limit,
         [seen.row_name(int(row)) for row in at],
-        level=LEVEL,
     )
     # The panel counts the rows it was given; the page speaks of all of them.
-    said = (
-        f"{extremes.total:,} of {seen.n:,} rows above a limit; by chance up to "
-        f"{expected_by_chance(seen.n):,}"
-    )
+    said = f"{extremes.total:,} of {seen.n:,} rows above a limit for the farthest of them"
     panel = dataclasses.replace(panel, axes=dataclasses.replace(panel.axes, note=said))
     left = seen.n - len(at)
     words = f"{len(at):,} of {seen.n:,} rows are drawn, the farthest among them."
@@ -158,14 +155,14 @@ def rows_section(seen: LinearSummary, extremes: Extremes | None) -> Section | No
     if extremes is None:
         return None
     if not extremes.total:
-        words = "No row exceeds a 99 % limit."
+        words = f"No row lies farther out than {seen.n:,} normal rows reach."
         return Section("rows", "Rows", (words,))
     axes = seen.axes_of_verdict
     on = axes_named(1, axes) + (", though it is not beyond noise" if seen.k == 0 else "")
-    verb = "exceeds" if extremes.total == 1 else "exceed"
+    verb = "lies" if extremes.total == 1 else "lie"
     words = (
-        f"On {on}, {extremes.total:,} of {seen.n:,} rows {verb} a 99 % limit of T² or Q; up to "
-        f"{expected_by_chance(seen.n):,} of as many ordinary rows would."
+        f"On {on}, {extremes.total:,} of {seen.n:,} rows {verb} farther out, by T² or Q, than "
+        f"{seen.n:,} normal rows reach; of 19 in 20 normal tables not one does."
     )
     return Section(
         "rows", "Rows", (words,), (_picture(seen, extremes), row_table(seen, extremes))

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.diagnostics import HeldOut, t2
+from mercer.diagnostics import HeldOut, can_tell, fewest_rows, t2
 from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
 from mercer.estimators import KernelPCA
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
@@ -203,9 +203,12 @@ def _limits(before: KernelPlaces | None, level: float, given: bool) -> AlarmLimi
         words = "none; a reference gives them"
         return AlarmLimits(math.inf, math.inf, level, 0.0, words)
     rest = before.rest if before.rest is not None and before.rest.size else before.t2
-    far, away = HeldOut(before.t2, rest).limits(level)
     whose = "of the reference" if given else "of the fit"
     n = len(before.t2)
+    if not can_tell(n, level):
+        words = f"none: {n:,} rows {whose}, {100 * level:g} % takes {fewest_rows(level)}"
+        return AlarmLimits(math.inf, math.inf, level, n, words)
+    far, away = HeldOut(before.t2[None], rest[None]).limits(level)
     return AlarmLimits(far, away, level, n, f"from {n:,} rows {whose}, left out in turn")
 
 

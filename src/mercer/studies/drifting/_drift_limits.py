@@ -8,7 +8,7 @@ import numpy as np
 import scipy.special as special
 
 from mercer.arrays import Array
-from mercer.diagnostics import held_out
+from mercer.diagnostics import can_tell, held_out
 from mercer.errors import InputError
 from mercer.studies.drifting._drift_laws import freedom
 from mercer.studies.drifting._rows_after import After
@@ -110,13 +110,14 @@ def reference_of(known: Before, table: Array, level: float) -> Reference:
     """
     n, k = len(table), known.k
     variances = np.var(table, axis=0, ddof=1)
-    folds = min(20, n)
-    if not 1 <= k <= min(n - -(-n // folds) - 1, table.shape[1]):
+    if not 1 <= k <= min(n - 3, table.shape[1]):
         return Reference(n, np.sqrt(variances), None, None)
     left_out = held_out(table, k)
-    t2, q = left_out.limits(level)
-    total = float(np.sum(variances)) * (1 + folds / ((folds - 1) * n))
+    total = float(np.sum(variances)) * (1 + 1 / n)
     inside = 1 - float(np.mean(left_out.q)) / total if total > 0 else None
+    if not can_tell(n, level):
+        return Reference(n, np.sqrt(variances), inside, None)
+    t2, q = left_out.limits(level)
     words = f"from {n:,} rows of the reference, left out in turn"
     return Reference(n, np.sqrt(variances), inside, AlarmLimits(t2, q, level, n, words))
 
