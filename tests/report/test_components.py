@@ -169,7 +169,7 @@ def test_noise_and_outlying_rows_are_named():
         size=(200, 10)
     )
     X[31] += 40 * DRAWS.normal(size=10)
-    assert "The farthest: row 32" in said(X)
+    assert "normal rows reach: row 32" in said(X)
     X = DRAWS.normal(size=(200, 2)) @ DRAWS.normal(size=(2, 10)) * 3 + DRAWS.normal(
         size=(200, 10)
     )

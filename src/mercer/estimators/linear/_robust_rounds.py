@@ -622,9 +622,10 @@ def new_cutoffs(
     in turn: with the means T and Q of their squared distances, new ones keep below
     T·F(k, n + 2(k - 1)) and Q·F(b, nb/2), b the directions that Q is spread over, as if
     alike. From 200 rows on, and of ``"spherical"``, whose axes are others, the cut-offs of the
-    fit grow by the ratio of these means to those of rows that were fitted. The cut-offs of the fit stand where rows have weights, where there are
-    fewer than k + 10, and where leaving them out would be long work; tables of that size
-    seldom have so few rows for their columns that it matters.
+    fit grow by the ratio of these means to those of rows that were fitted. The cut-offs of
+    the fit stand where rows have weights, where there are fewer than k + 10, and where
+    leaving them out would be long work; tables of that size seldom have so few rows for
+    their columns that it matters.
     """
     k, p = judging, table.source.shape[1]
     n = int(np.count_nonzero(clean))
