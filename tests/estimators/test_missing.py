@@ -114,7 +114,7 @@ def test_far_from_the_origin():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("memory", [None, "11MB"])
+@pytest.mark.parametrize("memory", [None, "16MB"])
 def test_files_and_blocks_are_arrays(tmp_path, method, memory):
     X = table(rows=3000, columns=12, share=0.3)
     np.save(tmp_path / "x.npy", X)

@@ -14,12 +14,14 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
 import numpy as np
 
 FEW = 60  # rows of the call before
+BATCH = 500  # rows of a batch of a stream
 STATUS = Path("/proc/self/status")
 
 
@@ -38,17 +40,23 @@ class Case:
     budget: float = 0.0
     seed: int = 0
     options: tuple = ()
+    call: str = "fit"  # what is measured, see CALLS
 
     def __str__(self):
         told = " ".join(f"{name}={value}" for name, value in self.options)
         asked = f"{self.budget:g}x" if self.budget else "default"
         words = f"{self.method} {self.source} {self.rows}x{self.cols} {self.dtype} {asked}"
-        return f"{words} {told}".strip()
+        call = "" if self.call == "fit" else self.call
+        return " ".join(filter(None, [words, told, call]))
 
 
 # What a method is given, options it is tried with, and the most rows and columns.
 FILES = ("array", "csr", "npy", "fortran", "csv", "parquet", "ndjson", "blocks")
+FILES += ("arrow", "hdf5", "zarr", "dask")
+WHOLE = tuple(one for one in FILES if one != "dask")  # in one place
 HELD = ("array", "csr")
+TABLES = ("csv", "parquet", "ndjson", "arrow")
+CALLS = ("fit", "transform", "out", "inverse", "partial_fit")
 METHODS = {
     "PCA": (
         "numbers",
@@ -163,6 +171,8 @@ def written(case, folder):
     family = METHODS[case.method][0]
     for name, rows in (("few", min(FEW, case.rows)), ("all", case.rows)):
         cells = DRAWN[family](rng, rows, case.cols).astype(case.dtype)
+        if "missing" in dict(case.options):
+            cells[rng.uniform(size=cells.shape) < 0.1] = np.nan
         where = str(Path(folder) / name)
         if case.source == "csr":
             import scipy.sparse
@@ -170,12 +180,28 @@ def written(case, folder):
             if family != "counts":
                 cells *= rng.uniform(size=cells.shape) < 0.1
             scipy.sparse.save_npz(where, scipy.sparse.csr_array(cells), compressed=False)
-        elif case.source in ("csv", "parquet", "ndjson"):
+        elif case.source in TABLES:
             import polars as pl
 
             frame = pl.DataFrame(cells, schema=[f"c{j}" for j in range(cells.shape[1])])
-            kind = f"write_{case.source}"
+            kind = "write_ipc" if case.source == "arrow" else f"write_{case.source}"
             getattr(frame, kind)(f"{where}.{case.source}")
+        elif case.source == "hdf5":
+            import h5py
+
+            with h5py.File(where + ".h5", "w") as file:
+                chunks = None if case.seed % 3 == 0 else True  # in one piece, or HDF5's choice
+                chunks = (len(cells) // 4 + 1, cells.shape[1]) if case.seed % 3 == 1 else chunks
+                packed = {"compression": "gzip"} if chunks is not None else {}
+                file.create_dataset("rows", data=cells, chunks=chunks, **packed)
+        elif case.source == "zarr":
+            import zarr
+
+            chunks = (len(cells) // 4 + 1, cells.shape[1] // (1 + case.seed % 2))
+            stored = zarr.create_array(
+                where + ".zarr", shape=cells.shape, chunks=chunks, dtype=cells.dtype
+            )
+            stored[:] = cells
         else:
             order = "F" if case.source == "fortran" else "C"
             np.save(where + ".npy", np.asarray(cells, order=order))
@@ -189,11 +215,17 @@ def _opened(case, folder, name):
         import scipy.sparse
 
         return scipy.sparse.load_npz(where.with_suffix(".npz"))
-    if case.source in ("csv", "parquet", "ndjson"):
+    if case.source in (*TABLES, "zarr"):
         return where.with_suffix("." + case.source)
+    if case.source == "hdf5":
+        return where.with_suffix(".h5")
     if case.source in ("npy", "fortran"):
         return where.with_suffix(".npy")
     cells = np.load(where.with_suffix(".npy"))
+    if case.source == "dask":
+        import dask.array
+
+        return dask.array.from_array(cells, chunks=(len(cells) // 8 + 1, cells.shape[1]))
     if case.source == "blocks":
         return lambda: (cells[at : at + 500] for at in range(0, len(cells), 500))
     if case.source != "frame":
@@ -244,44 +276,83 @@ def _made(case, memory):
 
 
 def _called(case, model, rows):
+    """Make the call that is measured; all but a fit and a stream need a fitted model."""
+    if case.call == "partial_fit":
+        for at in range(0, rows.shape[0], BATCH):
+            model.partial_fit(rows[at : at + BATCH])
+        model.components_  # noqa: B018 - it is found when it is looked at
+        return model
+    if case.call == "transform":
+        return model.transform(rows)
+    if case.call == "out":
+        return model.transform(rows, out=Path(tempfile.mkdtemp()) / "out.npy")
+    if case.call == "inverse":
+        return model.inverse_transform(rows)
+    return _fitted(case, model, rows)
+
+
+def _fitted(case, model, rows):
     if METHODS[case.method][0] == "groups":
         return model.fit(rows, np.arange(rows.shape[0]) % 3)
     return model.fit(rows)
 
 
+def _floor(call, found):
+    """Return the memory that the refusal of one byte says would do, or None: none refused."""
+    from mercer.arrays import parse_bytes
+    from mercer.errors import BudgetError
+
+    refused, found["refused"], _ = _growth(call)
+    found["words"] = str(refused) if isinstance(refused, Exception) else "taken"
+    if not isinstance(refused, BudgetError):
+        return None
+    said = re.search(r'memory="([^"]+)"', refused.fix)
+    return parse_bytes(said[1]) if said else 0
+
+
 def _run(case, folder):
-    from mercer.errors import BudgetError, MercerError
+    from mercer.errors import MercerError
 
-    found = {}
-    few = _opened(case, folder, "few")
-    warm = _called(case, _made(case, None), few)
-    projects = case.method != "KernelPCA" or case.source in HELD
-    if projects:
+    found = {"asked": None}
+    few, rows = (_opened(case, folder, name) for name in ("few", "all"))
+    begins = case.call in ("fit", "partial_fit")
+    warm = (
+        _called(case, _made(case, None), few)
+        if begins
+        else _fitted(case, _made(case, None), few)
+    )
+    projects = case.call == "fit" and (case.method != "KernelPCA" or case.source in HELD)
+    model = None
+    if not begins:
+        if case.call == "inverse":
+            few, rows = warm.transform(few), None
+        _called(case, warm, few)
+        model = _fitted(case, _made(case, None), _opened(case, folder, "all"))
+        rows = model.transform(_opened(case, folder, "all")) if rows is None else rows
+    elif projects:
         warm.transform(_opened(case, folder, "few"))
-    rows = _opened(case, folder, "all")
-    asked = None
-    if case.budget:
-        refused, grown, _ = _growth(lambda: _called(case, _made(case, 1), rows))
-        found["refused"] = grown
-        found["words"] = str(refused) if isinstance(refused, Exception) else "taken"
-        if isinstance(refused, BudgetError):
-            said = re.search(r'memory="([^"]+)"', refused.fix)
-            if said is None:
-                return found | {"error": "the floor is not said"}
-            from mercer.arrays import parse_bytes
 
-            asked = int(parse_bytes(said[1]) * case.budget)
-        del refused
-    model, taken, rest = _growth(lambda: _called(case, _made(case, asked), rows))
-    found |= {"asked": asked, "taken": taken, "rest": rest}
-    if isinstance(model, Exception):
-        kind = "refused" if isinstance(model, MercerError) else "broken"
-        return found | {"error": f"{kind}: {type(model).__name__}: {model}"}
-    made = getattr(model, "plan_", None)
+    def call(memory):
+        if model is None:
+            return _called(case, _made(case, memory), rows)
+        return _called(case, model.set_params(memory=memory), rows)
+
+    if case.budget:
+        floor = _floor(lambda: call(1), found)
+        if floor == 0:
+            return found | {"error": "the floor is not said"}
+        found["asked"] = None if floor is None else int(floor * case.budget)
+    done, found["taken"], found["rest"] = _growth(lambda: call(found["asked"]))
+    if isinstance(done, Exception):
+        kind = "refused" if isinstance(done, MercerError) else "broken"
+        return found | {"error": f"{kind}: {type(done).__name__}: {done}"}
+    made = getattr(done if begins else model, "plan_", None)
     if made is not None:
         found |= {"planned": made.bytes, "path": made.chosen.name, "chosen": made.chosen.bytes}
+    if not begins:  # beside what is returned, no more than the fit
+        found["planned"] += int(getattr(done, "nbytes", 0))
     if projects:
-        done, grown, _ = _growth(lambda: model.transform(rows))
+        done, grown, _ = _growth(lambda: done.transform(rows))
         if isinstance(done, Exception):
             return found | {"transform_error": f"{type(done).__name__}: {done}"}
         found |= {"transform": grown, "result": int(getattr(done, "nbytes", 0))}

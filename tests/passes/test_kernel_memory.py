@@ -65,10 +65,10 @@ def test_refusal_before_allocation(kernel):
     model = KernelPCA(5, kernel=kernel, memory="25MB")
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         with pytest.raises(BudgetError) as caught:
             model.fit(X)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert min(seconds) < 0.1
     text = str(caught.value)
     assert text.count("\n") == 2

@@ -19,6 +19,7 @@ from mercer.arrays._machine_rates import Rates as Rates
 from mercer.arrays._machine_rates import rates as rates
 from mercer.arrays._memory import anonymous_bytes as anonymous_bytes
 from mercer.arrays._memory import available_bytes as available_bytes
+from mercer.arrays._memory import give_back as give_back
 from mercer.arrays._memory import parse_bytes as parse_bytes
 from mercer.arrays._memory import show_bytes as show_bytes
 from mercer.arrays._namespace import EPS as EPS

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.linalg
 
+from mercer.arrays._memory import give_back
 from mercer.arrays._namespace import EPS, Array, is_numpy, namespace
 from mercer.arrays.threads._thread_lanes import (
     begin_aside,
@@ -46,6 +47,8 @@ def eigh_over(a: Array) -> tuple[Array, Array]:
     n, values = len(a), np.empty(len(a))
     work, whole = np.ones(1), np.ones(1, np.int32)
     _call(routine, a, values, work, whole, ask=True)
+    if n > _LARGE:
+        give_back()  # the space is that of two matrices more
     work, whole = np.empty(max(1, int(work[0]))), np.empty(max(1, int(whole[0])), np.int32)
     failed = _call(routine, a, values, work, whole)
     if failed:
@@ -89,6 +92,7 @@ _LONG = 400  # order from which a LAPACK call may keep Ctrl-C waiting
 _WORTH = 64  # and from which it leaves this processor to what was begun before it
 _LP64 = 20_000  # order from which the workspace does not fit SciPy's 32-bit numbers
 _SMALL = 32  # order up to which all pairs cost no more than some
+_LARGE = 1000  # order whose workspace is worth asking the allocator for what is free
 _CROWD = 600  # order up to which several BLAS threads mostly wait for each other
 
 

@@ -117,7 +117,9 @@ def evidence(kernel: Kernel | str, X: Any) -> Evidence:
             got=f"{int(np.count_nonzero(~np.isfinite(whole)))} such values",
             fix="look for them in X, or choose smaller parameters",
         )
-    whole = 0.5 * whole + 0.5 * whole.T
+    del matrix, computed
+    whole = 0.5 * whole
+    whole += whole.T
     values, middle = eigvalsh(whole), eigvalsh(centred(whole))
     rounding = len(whole) * eps * float(np.abs(values).max())
     real = middle[np.abs(middle) > rounding]

@@ -41,6 +41,7 @@ from mercer.operators.completion._expectation_maximisation import (
 from mercer.operators.completion._expectation_maximisation import (
     missing_information as missing_information,
 )
+from mercer.operators.completion._expectation_maximisation import sums_width as sums_width
 from mercer.operators.completion._gap_survey import PartsSurvey as PartsSurvey
 from mercer.operators.completion._gap_survey import Survey as Survey
 from mercer.operators.completion._gap_survey import SurveyOfParts as SurveyOfParts

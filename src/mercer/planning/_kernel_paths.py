@@ -19,6 +19,7 @@ _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
 _MOST = 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
+_JUDGED = 2000  # rows at most on which `kernels.evidence` looks for negative eigenvalues
 _TILE_BYTES = 4e6  # of a tile that is made again
 _BEYOND = 48  # columns of a block beyond the axes wanted: tiles cost more than products
 _FEW_BEYOND = 12  # where more would not make the intervals narrower
@@ -164,13 +165,18 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     seconds = _build(p, kernel, machine, p.itemsize) + (_STEPS + 2) * step
     krylov = Stored(BlockKrylov(block=b, max_passes=_MOST, max_basis=basis), whole=False)
     held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
-    held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components)
-    held += blas_buffers(n * n * b, p.threads)
+    columns = 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components)
+    held += max(columns, _judged_bytes(p, kernel)) + blas_buffers(n * n * b, p.threads)
     held += kernel.beside
     note = f"stored matrix, block Krylov with {b} columns a product"
     if p.itemsize == 4:
         note = f"float32 {note}, its error measured"
     return Path("stored", krylov, 1, int(held), flops, seconds, "tol", p.itemsize, note)
+
+
+def _judged_bytes(p: Problem, kernel: KernelCost) -> float:
+    """Return what it takes to look for negative eigenvalues on a sample of the rows."""
+    return 0.0 if kernel.centred else 32.0 * min(p.rows, _JUDGED) ** 2
 
 
 def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
@@ -185,6 +191,7 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     chosen = 16.0 * m * sampled_rows(p.rows, m, p.room)
     room = (p.room - held) / (8.0 * n * 2.2)  # that one thread leaves: digits depend on it
     basis = int(min(p.rows, max(6 * b, k + 4 * b), max(room, k + 2 * b)))
+    chosen = max(chosen, _judged_bytes(p, kernel))
     held += max(8.0 * n * 2.2 * basis, chosen) + (machine.threads - 1) * lane
     held += _feature_bytes(m, p.threads) - _feature_bytes(m, 1)
     walk = _made(p, kernel, machine, p.itemsize)

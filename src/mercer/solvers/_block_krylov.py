@@ -338,7 +338,7 @@ class _Run:
         keep = max(self.k, min(keep, self.most - 2 * self.width))
         rotate = asarray_like(self.z[:, :keep].copy(), self.basis)
         self.basis = self.basis @ rotate
-        self.h, self.loud = np.diag(self.theta[:keep]), self.z[:, :keep].T ** 2 @ self.loud
+        self.h, self.loud = np.diag(self.theta[:keep]), self._loudness(keep)
         self._carry(None)  # the space has become smaller
 
     def _should_probe(self) -> bool:
@@ -468,13 +468,19 @@ class _Run:
     def _error(self) -> FloatArray:
         """Return the arithmetic error (k,) of each Ritz value.
 
-        A float32 product AᵀAv_j errs by ‖A‖_F·‖Av_j‖ times its ratio, each for itself, and
-        that of a Ritz vector Σz_jv_j is made of those: less of it would be said by ‖A‖_F·√θ.
+        A float32 product AᵀAv_j errs by ‖A‖_F·‖Av_j‖ times its ratio, and that of a Ritz vector
+        u = Σz_jv_j is made of those. What rounds anew in every product adds up as
+        Σz_j²‖Av_j‖². What is rounded once, in A itself, is a linear map of v, the same in all
+        products, and adds up to that of Au: θ. The ratio holds both; the larger is charged.
         """
-        loud = self.z[:, : self.k].T ** 2 @ self.loud
         size = self._size(float(np.max(np.abs(self.theta))) * self.n)
         rounding = self.goal.error + _ROUNDING * size
-        return rounding + self.op.product_error * np.sqrt(size * loud)
+        return rounding + self.op.product_error * np.sqrt(size * self._loudness(self.k))
+
+    def _loudness(self, count: int) -> FloatArray:
+        """Return max(Σz_j²‖Av_j‖², θ) of the leading Ritz vectors."""
+        apart = self.z[:, :count].T ** 2 @ self.loud
+        return np.maximum(apart, np.abs(self.theta[:count]))
 
     def _upper(self, count: int, c: float, held: int | None) -> FloatArray:
         if c >= self.theta[self.k - 1]:  # nothing outside is excluded: no need to solve for it

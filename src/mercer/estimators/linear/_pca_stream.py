@@ -22,7 +22,9 @@ from mercer.operators import RunningMoments, RunningSvd, sketch_rank
 from mercer.sources import BlockSource, Source, SpreadSource
 
 _WIDEST = 8000  # columns up to which p×p sums are kept
+_ANY = 1 << 60  # bytes: sums that are there fit
 _SUMS = 32.0  # bytes per entry: those kept, those of a batch, and LAPACK's workspace
+_TILES = 1e6  # bytes of the blocks in which a small batch is added
 _DIRECTIONS = 56.0  # bytes per entry of directions that are kept
 _GUARD = threading.Lock()
 _LOCKS: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
@@ -68,7 +70,7 @@ def late() -> Any:
 
 def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
     """Return a stream without rows, that keeps all sums or leading directions only."""
-    if p <= _WIDEST and planning.LIBRARIES + _SUMS * p * p <= budget:
+    if p <= _WIDEST and _sums_bytes(p) <= budget:
         return Batches(RunningMoments(), forget)
     if not isinstance(wanted, Integral) or isinstance(wanted, bool):
         raise InputError(
@@ -77,7 +79,7 @@ def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
             fix="pass a whole number",
         )
     rank = sketch_rank(int(wanted), p)
-    needed = planning.LIBRARIES + _DIRECTIONS * rank * p
+    needed = planning.LIBRARIES + _TILES + _DIRECTIONS * rank * p
     if needed > budget:
         raise BudgetError(
             "the sums of a stream do not fit the memory allowed",
@@ -86,6 +88,11 @@ def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
             fix=f'allow memory="{show_bytes(1.05 * needed)}"',
         )
     return Batches(RunningSvd(rank), forget)
+
+
+def _sums_bytes(p: int) -> int:
+    """Return what a stream takes that keeps all sums."""
+    return int(planning.LIBRARIES + _TILES + _SUMS * p * p)
 
 
 def batch(
@@ -127,19 +134,22 @@ def refuse_few(stream: Batches | None, wanted: object) -> None:
 
 def plan_of_sums(problem: planning.Problem, stream: Batches) -> planning.Plan:
     """Return the plan for sums that are there: they cost no more, and the memory is known."""
-    p = problem.cols
+    memory, needed = problem.memory, _sums_bytes(problem.cols)
     problem = dataclasses.replace(
         problem,
         itemsize=8,
         allowed=("gram",),
         gram_flops=0.0,  # they are spent
-        # As when the stream began.
-        memory=max(problem.memory, int(planning.LIBRARIES + _SUMS * p * p + 1e6)),
+        memory=_ANY,
         time=None,
     )
     if isinstance(stream.sums, RunningSvd):  # the pairs of the directions that were kept
-        return planning.Plan(problem, planning.sketch_path(problem, stream.sums.rank), ())
-    return planning.plan(problem)
+        path = planning.sketch_path(problem, stream.sums.rank)
+    else:
+        path = dataclasses.replace(planning.plan(problem).chosen, bytes=needed)
+    # As when the stream began.
+    problem = dataclasses.replace(problem, memory=max(memory, needed))
+    return planning.Plan(problem, path, ())
 
 
 def forgetful_noise(state: Attributes, rows: int, p: int) -> float:

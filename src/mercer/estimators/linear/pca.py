@@ -295,6 +295,10 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
         if isinstance(source, BlockSource | SpreadSource):
             kept = self._journal is not None
             reading |= streamed.reading(source, self._block_bytes, kept=kept)
+        if self.missing != "raise":
+            block, held = (reading.get(name, 0.0) for name in ("block_bytes", "held"))
+            before, filled = gaps.filling_bytes(self, source, block)
+            reading |= {"before": held + before, "held": held + filled}
         return Problem(
             rows=counted_shape(source, None)[0],
             cols=p,

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, give_back
 from mercer.errors import DataWarning, InputError, warn
 from mercer.operators import Graph, Searcher, graph, one_piece
 
@@ -174,6 +174,7 @@ def linked(rows: Array, neighbours: int, components: str, metric: str = "euclide
     if components == "raise":
         fix = 'take more neighbours, or components="largest" or "place"'
         one_piece(found.pieces, fix)
+    give_back()  # what the search has used, before a matrix is made
     if found.pieces.count == 1:
         return Linked(rows, searcher, found, facts_of(found))
     kept = found.pieces.rows(0)

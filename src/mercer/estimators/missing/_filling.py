@@ -211,7 +211,7 @@ def _step(count: int, most: int) -> int:
     return step
 
 
-_PASSES = 4  # at least, that the rows must allow
+FEWEST_PASSES = 4  # at least, that the rows must allow
 _COARSEST = 1e-3  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
 LARGE = 1e6  # cells above which rows are many
@@ -221,7 +221,7 @@ def surveyed(
     source: BlockSource, weights: Array | None, block_bytes: float, journal: Journal | None
 ) -> Survey:
     """Return what one pass tells of missing cells; refuse rows that can be read only once."""
-    if source.max_passes - source.walks < _PASSES:
+    if source.max_passes - source.walks < FEWEST_PASSES:
         raise InputError(
             "missing cells are filled in several passes over the rows",
             got=f"{source.label}, which can be read only {source.max_passes:g} times",

@@ -6,12 +6,13 @@ Of rows in parts the steps begin on a worker, and sums come back.
 import dataclasses
 import logging
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from mercer import planning
-from mercer.arrays import EPS, Array, at_most, show_bytes
+from mercer.arrays import EPS, Array, at_most, thread_count
 from mercer.errors import BudgetError
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing import _filling as steps
@@ -33,6 +34,7 @@ from mercer.operators import (
     Survey,
     SurveyOfParts,
     first_completion,
+    sums_width,
 )
 from mercer.sources import (
     ArrayBlocks,
@@ -190,6 +192,8 @@ class FillingParts:
 
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
+_LANE = 8e6  # bytes of the tiles of one thread: rows, which are missing, and what is expected
+_LOOKED_BACK = 14  # completions that an extrapolation holds, and those being made
 _SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
 Fillings = steps.CellFilling | FillingParts
 
@@ -207,6 +211,8 @@ def completed_fit(
     likeliest Gaussian with that many axes. Rows that are complete are analysed as they are.
     """
     looked = source.dtype.kind == "f"
+    if looked and not isinstance(source, SpreadSource):
+        _refuse_unaffordable(fit, source, weights)
     filling = _filling_of(fit, source, weights) if looked else None
     if filling is None:
         fit._note("missing: no cell, as 1 pass has shown" if looked else "")
@@ -215,7 +221,7 @@ def completed_fit(
         completion = _own_completion(fit, state, counted_shape(source, weights))
     else:
         survey = filling.survey
-        _refuse_unaffordable(fit, filling)
+        _refuse_filled(fit, filling)
         found = filling.run()
         counts, passes = survey.counts, found.passes
         share = float(np.sum(survey.weighed)) / (found.sums.total * len(counts))
@@ -266,32 +272,72 @@ def cell_filling(
     return steps.CellFilling(blocks, survey, weights, rule, size, journal)
 
 
-def _refuse_unaffordable(fit: "PCA", filling: Fillings) -> None:
-    """Refuse what the memory allowed does not hold, before any pass fills a cell."""
-    p = filling.source.shape[1]
-    if fit.missing == "em":
-        if _held_whole(fit, filling) is None:
-            # A plan asks for no cell, so that any completion will do.
-            completed = filling.completed(first_completion(np.zeros(p), 0))
-            planned(fit._problem(completed, filling.weights))
+def _refuse_unaffordable(fit: "PCA", source: Source, weights: Array | None) -> None:
+    """Refuse what the memory allowed does not hold, before any pass looks for cells."""
+    if not isinstance(source, BlockSource) and _held_whole(fit, source) is None:
+        source = ArrayBlocks(source, fit._names)  # as they would be completed
+    if source.max_passes < steps.FEWEST_PASSES:  # that is what is refused
         return
-    if _SUMS * p * p > fit._budget():
-        raise BudgetError(
-            'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
-            got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
-            f" {show_bytes(fit._budget())} allowed",
-            fix='pass missing="em", or allow more memory',
-        )
+    problem = fit._problem(source, weights)
+    try:
+        planned(_of_sums(problem) if fit.missing == "ppca" else problem)
+    except BudgetError as error:
+        if fit.missing == "em":
+            raise
+        what = 'missing="ppca" keeps p×p sums, which do not fit the memory allowed'
+        fix = f'{error.fix}, or pass missing="em"'
+        raise BudgetError(what, got=error.got, fix=fix) from None
 
 
-def _held_whole(fit: "PCA", filling: Fillings) -> Any:
+def _refuse_filled(fit: "PCA", filling: Fillings) -> None:
+    """Refuse what the memory allowed does not hold once cells are filled block by block."""
+    if fit.missing == "em" and _held_whole(fit, filling.source) is None:
+        # A plan asks for no cell, so that any completion will do.
+        completed = filling.completed(first_completion(np.zeros(filling.source.shape[1]), 0))
+        planned(fit._problem(completed, filling.weights))
+
+
+def _of_sums(problem: planning.Problem) -> planning.Problem:
+    """Return the problem of p×p sums that the steps have made."""
+    return dataclasses.replace(
+        problem, itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
+    )
+
+
+def filling_bytes(fit: "PCA", source: Source, block: float) -> tuple[float, float]:
+    """Return what filling takes before a path begins, and what filled rows take that are held.
+
+    That is the sample of the survey and the copies that the steps begin on, the sums of each
+    thread, with those that a step looks back on, its tiles, and blocks of rows elsewhere.
+
+    Parameters
+    ----------
+    fit : PCA
+        With `missing` other than "raise".
+    source : Source
+        Rows that do not lie in parts.
+    block : float
+        Bytes of a block of rows that are read, 0 for rows in memory.
+    """
+    if isinstance(source, SpreadSource):
+        return 0.0, 0.0
+    (n, p), threads = source.shape, thread_count()
+    wanted = fit.n_components
+    k = p if not isinstance(wanted, Integral) else min(int(wanted), p)
+    width = p if fit.missing == "ppca" else sums_width(p, k)
+    sample = 8.0 * min(n, steps.sample_rows(p)) * p
+    before = sample * (3 if block else 2) + threads * min(_LANE, 64.0 * n * p)
+    before += 8.0 * p * width * (threads + 2) + 8.0 * _LOOKED_BACK * p * (k + 2)
+    before += _SUMS * p * p if width == p else 0.0
+    filled = 0.0 if _held_whole(fit, source) is None else float(source.nbytes)
+    return before + 3.5 * block, filled
+
+
+def _held_whole(fit: "PCA", source: Source) -> Any:
     """Return rows in memory that are so few that they are completed in one go, or None."""
-    blocks = filling.source
-    if not isinstance(filling, steps.CellFilling) or not isinstance(blocks, ArrayBlocks):
-        return None
-    if filling.journal is not None or blocks.nbytes > min(_COPY, fit._budget() / 4):
-        return None
-    return blocks.held
+    held = source.held if isinstance(source, ArrayBlocks) else source.array
+    few = held is not None and source.nbytes <= min(_COPY, fit._budget() / 4)
+    return held if few and fit._journal is None else None
 
 
 def _analysed(fit: "PCA", whole: Whole, filling: Fillings, found: Completed) -> Attributes:
@@ -306,7 +352,7 @@ def _analysed(fit: "PCA", whole: Whole, filling: Fillings, found: Completed) -> 
         state = _from_sums(fit, filling, found)
         if state is not None:
             return state
-    held = _held_whole(fit, filling)
+    held = _held_whole(fit, filling.source)
     rows: Source = filling.completed(completion)
     if held is not None:
         rows = in_memory(completion.filled(held))
@@ -331,10 +377,7 @@ def _from_sums(fit: "PCA", filling: Fillings, found: Completed) -> Attributes | 
 def _expected(fit: "PCA", filling: Fillings, found: Completed) -> Attributes:
     """Return the attributes of the expected scatter: sums that are all there is."""
     source = _summed(filling.whole(found), filling.source)
-    problem = dataclasses.replace(
-        fit._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
-    )
-    made = fit._settle_plan(planning.plan(problem))
+    made = fit._settle_plan(planning.plan(_of_sums(fit._problem(source))))
     _log.info("%s", made)
     spectrum, axes = fit._walk(source, made, None)
     state = {**learned(fit), "plan_": made, **fit._scale(spectrum, axes, source)}

@@ -37,6 +37,7 @@ from mercer.estimators.walk._spectral_estimator import planned
 from mercer.planning import Problem
 from mercer.solvers import Spectrum
 
+_ROWS = 40.0  # bytes of a coordinate of a row, with what is said of it, and of its mass
 _CODES = 12.0  # bytes of a cell: its code, and columns while they are read
 
 
@@ -94,8 +95,9 @@ class MixedEstimator(OperatedEstimator):
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         """Return what the planner may know; the table that is made is held beside."""
         problem = super()._problem(source, weights)
-        cells = source.shape[0] * source.shape[1]
-        return dataclasses.replace(problem, held=problem.data_bytes + _CODES * cells)
+        n, cells = source.shape[0], source.shape[0] * source.shape[1]
+        rows = _ROWS * n * (problem.components + 1)
+        return dataclasses.replace(problem, held=problem.data_bytes + _CODES * cells + rows)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
         refuse_truth(self.n_components, "pass a whole number, or None for all axes")

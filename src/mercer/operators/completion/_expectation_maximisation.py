@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, eigh, interruptible, leading_eigh, qr, quiet_blas, svd
 from mercer.operators._centring import Centring
-from mercer.operators.completion._completion_model import Completion
+from mercer.operators.completion._completion_model import Completion, tiles_of
 from mercer.operators.completion._completion_sums import CompletionSums
 from mercer.operators.completion._expectation import Expectation
 
@@ -287,10 +287,15 @@ def first_completion(origin: Array, exponent: int) -> Completion:
     return Completion(centring, np.zeros((p, 0)), np.zeros(0), 0.0)
 
 
+def sums_width(p: int, rank: int) -> int:
+    """Return the columns b of sums (p, b): p where whole ones are no dearer."""
+    return rank + _MORE if p > _WHOLE * (rank + _MORE) else p
+
+
 def first_basis(p: int, rank: int) -> Array | None:
     """Return Q (p, b) to start from, or None where p×p sums are kept."""
-    width = rank + _MORE
-    if p <= _WHOLE * width:
+    width = sums_width(p, rank)
+    if width == p:
         return None
     return np.asarray(qr(np.random.default_rng(0).standard_normal((p, width)))[0])
 
@@ -472,14 +477,18 @@ def missing_information(completion: Completion, rows: Array, weights: Array | No
     weights : ndarray of shape (r,) or None
         Repeat counts.
     """
-    found = Expectation(completion).of(rows, every=True, blend=False)
-    k, r = len(completion.values), len(rows)
+    expectation, k, (r, p) = Expectation(completion), len(completion.values), rows.shape
     counts = np.ones(r) if weights is None else weights
-    near = np.vstack([np.ones(r), found.inner]) if k else np.ones((1, r))
     one, other = np.triu_indices(k + 1)
-    products = near[one] * near[other] * counts
-    missing = found.missing.astype(np.float64)
-    gaps, whole = products @ missing, _squares(products.sum(axis=1))
+    gaps, sums = np.zeros((len(one), p)), np.zeros(len(one))
+    for part in tiles_of(rows):
+        found = expectation.of(rows[part], every=True, blend=False)
+        near = np.ones((k + 1, part.stop - part.start))
+        near[1:] = found.inner if k else near[1:]
+        products = near[one] * near[other] * counts[part]
+        gaps += products @ found.missing.astype(np.float64)
+        sums += products.sum(axis=1)
+    whole = _squares(sums)
     ridge = _RIDGE * float(np.max(np.diagonal(whole)))
     root = np.linalg.inv(np.linalg.cholesky(whole + ridge * np.eye(k + 1)))
     worst = _worst(gaps, root.T @ root)
@@ -488,8 +497,8 @@ def missing_information(completion: Completion, rows: Array, weights: Array | No
     by_chance = np.sqrt(share) + _LUCK * np.sqrt((k + 1) / r * (1 - share))
     random = np.clip((1 - rates) / np.maximum(1 - share, _RIDGE), 0.0, 1.0)
     rate = float(np.clip(np.max(rates - (by_chance**2 - share) * random), 0.0, 1.0))
-    mean = float(np.sum(gaps[0]) / (whole[0, 0] * missing.shape[1]))
-    seen = max(missing.shape[1] * (1 - mean), 1.0)
+    mean = float(np.sum(gaps[0]) / (whole[0, 0] * p))
+    seen = max(p * (1 - mean), 1.0)
     moved = min(_COORDINATES * mean**2 * float(np.sqrt(k / seen)), 1.0)
     return rate + (1 - rate) * moved
 

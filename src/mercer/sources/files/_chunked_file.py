@@ -27,15 +27,26 @@ class ChunkedSource(FileSource):
         Rows of a chunk; 1 where there are none.
     row_bytes : int
         Bytes of one stored row.
+    unpacking : float
+        What unpacking takes beside whole rows of chunks, as a share of their bytes.
     """
 
     chunk_rows: int = 1
     row_bytes: int
+    unpacking: float = 0.0
 
     @property
     def nbytes(self) -> int:
         """See `Source.nbytes`: whole rows are read, whatever the columns; unpacked."""
         return self.shape[0] * self.row_bytes
+
+    def reading_bytes(self, rows: int) -> float:
+        """See `BlockSource.reading_bytes`: two times the rows of some chunks, and unpacking."""
+        if self.chunk_rows == 1:
+            return 0.0
+        first, last = next(spans(self.shape[0], rows, 0, self.chunk_rows, self.row_bytes))
+        unpacked = max(last - first, min(self.chunk_rows, self.shape[0]))
+        return self.row_bytes * (2.0 * (last - first) + self.unpacking * unpacked)
 
     @abc.abstractmethod
     def _dataset(self) -> contextlib.AbstractContextManager[Any]:

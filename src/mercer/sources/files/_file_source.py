@@ -6,6 +6,7 @@ No writer may take the place of a file that holds rows, whatever the name.
 import contextlib
 import errno
 import hashlib
+import mmap
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -280,3 +281,9 @@ def reason_of(error: Exception) -> str:
     """Return the first line of what a library said, for the second line of a message."""
     lines = str(error).splitlines() or [""]
     return f"{type(error).__name__}: {lines[0][:120]}"
+
+
+def let_go(pages: Any) -> None:
+    """Give back what was read of a mapped file or array, where the system takes it."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        getattr(pages, "_mmap", pages).madvise(mmap.MADV_DONTNEED)

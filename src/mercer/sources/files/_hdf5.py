@@ -48,8 +48,10 @@ class Hdf5Source(ChunkedSource):
         check_dataset(dataset, self.label)
         self.dtype = block_dtype(dataset.dtype, self.label)
         self.shape = table_shape(dataset.shape, self.label)
-        self.chunk_rows = dataset.chunks[0] if dataset.chunks else 1
         self.row_bytes = self.shape[1] * dataset.dtype.itemsize
+        if dataset.chunks:  # one after the other, packed and in space that grows by doubling
+            self.chunk_rows = dataset.chunks[0]
+            self.unpacking = 4.0 * dataset.chunks[1] / max(self.shape[1], 1)
         self._stored = (dataset.shape, dataset.dtype)
         self._choose(names, columns, drop)
 

@@ -16,6 +16,7 @@ from mercer.sources._column_choice import Chosen
 from mercer.sources.files._file_source import (
     FileSource,
     block_dtype,
+    let_go,
     native,
     reason_of,
     refusing,
@@ -105,7 +106,7 @@ class RawSource(FileSource):
             part = np.asarray(cells[at : at + rows])
             part = part if self.at is None else part[:, self.at]
             block = native(np.array(part, order="C"), self.dtype)
-            _let_go(cells)
+            let_go(cells)
             yield block
 
 
@@ -205,12 +206,6 @@ def fill(file: Any, block: Array, where: str) -> None:
                 fix="check what wrote the file, and that nothing writes to it now",
             )
         left = left[got:]
-
-
-def _let_go(cells: Any) -> None:
-    """Give back the pages of a mapped file that have been read, where the system takes them."""
-    if hasattr(mmap, "MADV_DONTNEED"):
-        cells._mmap.madvise(mmap.MADV_DONTNEED)
 
 
 def _check_size(path: Path, needed: int, claim: str) -> None:

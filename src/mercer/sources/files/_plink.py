@@ -9,7 +9,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._column_choice import Chosen
-from mercer.sources.files._file_source import FileSource
+from mercer.sources.files._file_source import FileSource, let_go
 
 _MAGIC = b"\x6c\x1b"
 _HEAD = 3  # bytes before the first record
@@ -95,6 +95,7 @@ class BedSource(FileSource):
         for j in range(0, self.shape[1], _TILE):
             which = slice(j, j + _TILE) if self.at is None else self.at[j : j + _TILE]
             slab[:, j : j + _TILE] = packed[which, low:high].T
+            let_go(packed)
         return slab
 
 

@@ -30,6 +30,8 @@ class ZarrSource(ChunkedSource):
     tells whether it was left out on purpose or lost.
     """
 
+    unpacking = 2.0  # of many chunks side by side, packed and unpacked
+
     def __init__(self, path: Path, array: Any, columns: Any, drop: Any) -> None:
         self.path, self.key = path, array.path or None
         self.label = f"{path.name}, array {array.path!r}" if array.path else path.name
