@@ -79,7 +79,7 @@ def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
             fix="pass a whole number",
         )
     rank = sketch_rank(int(wanted), p)
-    needed = planning.LIBRARIES + _TILES + _DIRECTIONS * rank * p
+    needed = planning.LIBRARIES + _DIRECTIONS * rank * p
     if needed > budget:
         raise BudgetError(
             "the sums of a stream do not fit the memory allowed",
