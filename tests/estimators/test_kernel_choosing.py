@@ -100,7 +100,7 @@ def test_the_linear_kernel_agrees_with_pca(more):
     found = KernelPCA("auto", kernel="linear", **more).fit(X)
     linear = PCA("auto", standardize="standardize" in more).fit(X)
     assert found.n_components_ == linear.n_components_ == 3
-    assert found.choice_.rules[0].name == "bi-cross-validation"
+    assert found.choice_.rules[0].name == "stepwise edge"
 
 
 @pytest.mark.parametrize("path", ["lapack", "stored", "tiles", "landmarks"])
@@ -132,7 +132,7 @@ def test_explicit_features_words_and_a_matrix():
         return np.array([[row.count(c) for c in "abc"] for row in rows], float)
 
     model = quietly(KernelPCA("auto", kernel=FeatureMap(counts)), texts)
-    assert model.choice_.rules[0].name == "bi-cross-validation"
+    assert model.choice_.rules[0].name == "stepwise edge"
 
 
 @pytest.mark.usefixtures("few_rows")

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from mercer.errors import InputError
 from mercer.selection import (
     BiCross,
-    Rule,
+    EdgeCount,
     Variances,
     broken_stick,
     choice_of,
@@ -23,9 +23,8 @@ from mercer.selection import (
 from mercer.selection._thresholds import edge, hard_threshold, marchenko_pastur_median, stick
 
 
-def cross(k, m=6):
-    errors = 1 - 0.5 * np.exp(-((np.arange(m + 1.0) - k) ** 2)) * (np.arange(m + 1) > 0)
-    return BiCross(k, errors, np.full(m + 1, 9.0), 1)
+def count(k, interval=None, **more):
+    return EdgeCount(k, interval or (k, k), np.ones(k + 1), 500.0, **more)
 
 
 def known(r=8):
@@ -63,31 +62,44 @@ def test_minka_says_why_it_is_silent(rows, columns, values, words):
 
 
 def test_agreement_and_disagreement_in_words():
-    more = (Rule("here", 4, ""), Rule("low", 0, ""), Rule("silent", None, ""))
-    choice = choice_of(cross(3), known(), None, "all 500 rows", more)
+    cross = BiCross(1, np.array([1.0, 0.5]), np.ones(2), 1)
+    choice = choice_of(count(3), known(), np.ones(8) * 8, "all 500 rows", cross)
     assert choice.reason.startswith("3 components beyond noise")
     assert "all 500 rows" in choice.reason
-    assert "In agreement within one: here" in choice.reason
-    assert "Fewer: low 0" in choice.reason
-    assert "silent" not in choice.reason
-    assert "silent" in str(choice)
-    assert str(choice).splitlines()[2].startswith("* bi-cross-validation")
+    assert "In agreement within one: noise edge" in choice.reason
+    assert "Fewer: bi-cross-validation 1" in choice.reason
+    lines = str(choice).splitlines()
+    assert lines[2].startswith("* stepwise edge")
+    assert lines[3].startswith("  bi-cross-validation")
+    silent = choice_of(count(3), known(2), None, "all 500 rows")
+    assert "Minka" not in silent.reason
+    assert "Minka" in str(silent)
 
 
-def test_choices_are_frozen_and_the_least_is_said():
-    choice = choice_of(cross(6), known(), None, "all 500 rows")
-    assert choice.reason.startswith("6 components or more (half as many as columns")
-    one = Rule("one", 1, "")
+def test_choices_are_frozen_and_what_is_uncertain_is_said():
+    choice = choice_of(count(4, capped=True), known(), None, "all 500 rows")
+    assert choice.reason.startswith("4 components or more (half as many as columns")
     empty = Variances.of([0.0], rows=9, columns=1)
-    choice = choice_of(cross(0), empty, None, "all 9 rows", (one,))
-    assert choice.reason.startswith("No component beyond noise")
-    assert "More: one 1" in choice.reason
-    choice = choice_of(cross(1), known(), None, "all 500 rows")
-    assert choice.reason.startswith("1 component beyond noise: with it")
+    choice = choice_of(count(0), empty, None, "all 9 rows")
+    assert choice.reason.startswith("No component beyond noise: the table looks like noise")
+    choice = choice_of(count(1, (1, 2)), known(), None, "all 500 rows")
+    assert (choice.interval, choice.spread) == ((1, 2), "1 or 2")
+    assert "a few rows less would give 1 or 2" in choice.reason
+    assert choice_of(count(1, (1, 4)), known(), None, "").spread == "1 to 4"
+    assert choice_of(count(1), known(), None, "").spread == ""
     assert choice.columns()["k"][0] == 1
     assert len({len(column) for column in choice.columns().values()}) == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
         choice.k = 2
+
+
+def test_rows_that_were_held_back_are_named():
+    one = choice_of(count(1, outlying=(17,)), known(), None, "").reason
+    assert "Row 17 (counted from 0) lies far out and counts no more" in one
+    many = choice_of(count(1, outlying=(1, 2, 3, 4, 5)), known(), None, "").reason
+    assert "Rows 1, 2, 3 and 2 more (counted from 0) lie far out" in many
+    near = choice_of(count(1, neighbours=0.7), known(), None, "").reason
+    assert "Rows next to each other are alike (correlation 0.70)" in near
 
 
 @given(

@@ -34,10 +34,10 @@ def test_every_rule_is_there_and_those_that_see_noise_agree(standardize):
     choice = how_many(table() + 1e4, standardize=standardize)
     assert choice.k == 3
     rules = by_name(choice)
-    assert len(rules) == 12
+    assert len(rules) == 13
     for name in ("parallel, normal", "parallel, shuffled", "parallel, signs"):
         assert rules[name].k in (3, 4)
-    assert choice.rules[0].name == "bi-cross-validation"
+    assert [rule.name for rule in choice.rules[:2]] == ["stepwise edge", "bi-cross-validation"]
 
 
 def test_noise_is_an_answer_and_the_same_every_time():
@@ -65,7 +65,7 @@ def test_blocks_of_a_table_are_enough(tmp_path):
     assert by_name(choice)["parallel, signs"].k is None
     X = table()
     choice = how_many(iter([X[:90], X[90:]]))
-    assert choice.rules[1].about == "needs a table in memory"
+    assert choice.rules[2].about == "needs a table in memory"
     flat = np.column_stack([table(60, 4), np.full(60, 0.3)])
     found = study._analysed(flat, True)
     np.testing.assert_array_equal(found[:, 4], 0)
@@ -83,7 +83,7 @@ def test_axes_of_a_kernel():
     choice = how_many(X, kernel="rbf")
     fitted = KernelPCA("auto").fit(X)
     assert str(choice) == str(fitted.choice_)
-    assert how_many(X, kernel="linear").rules[0].name == "bi-cross-validation"
+    assert how_many(X, kernel="linear").rules[0].name == "stepwise edge"
     blocks = how_many(iter([X[:70], X[70:]]), kernel="rbf")
     assert abs(blocks.k - choice.k) <= 1
     noise = np.random.default_rng(1).standard_normal((100, 6))

@@ -4,6 +4,8 @@ from mercer.selection._bicross import BiCross as BiCross
 from mercer.selection._bicross import Half as Half
 from mercer.selection._bicross import bi_cross_validation as bi_cross_validation
 from mercer.selection._bicross import choice_seconds as choice_seconds
+from mercer.selection._choice import CROSS as CROSS
+from mercer.selection._choice import EDGE as EDGE
 from mercer.selection._choice import Choice as Choice
 from mercer.selection._choice import Rule as Rule
 from mercer.selection._choice import choice_of as choice_of
@@ -26,6 +28,10 @@ from mercer.selection._parallel_nulls import sign_flip as sign_flip
 from mercer.selection._rank_cross_validation import RankChoice as RankChoice
 from mercer.selection._rank_cross_validation import cross_validated_rank as cross_validated_rank
 from mercer.selection._rank_cross_validation import spectral_rank as spectral_rank
+from mercer.selection._stepwise_edge import EdgeCount as EdgeCount
+from mercer.selection._stepwise_edge import count_beyond as count_beyond
+from mercer.selection._stepwise_edge import stepwise_edge as stepwise_edge
+from mercer.selection._stepwise_edge import stepwise_edge_of_sums as stepwise_edge_of_sums
 from mercer.selection._thresholds import broken_stick as broken_stick
 from mercer.selection._thresholds import gavish_donoho as gavish_donoho
 from mercer.selection._thresholds import kaiser as kaiser

@@ -96,7 +96,7 @@ def unique_variances(gram: Array, k: int, start: Array, tol: float) -> Array:
         if before is None:
             before, noise = noise, new
         else:
-            before, noise = None, np.clip(_further(before, noise, new), least, whole)
+            before, noise = None, np.clip(further(before, noise, new), least, whole)
     return noise
 
 
@@ -107,7 +107,7 @@ def _left(gram: Array, k: int, noise: Array, whole: Array) -> Array:
     return np.asarray(whole - (axes * root[:, None]) ** 2 @ np.maximum(values - 1, 0.0))
 
 
-def _further(zero: Array, one: Array, two: Array) -> Array:
+def further(zero: Array, one: Array, two: Array) -> Array:
     """Return where two steps lead to if they go on so: x - 2ar + a²v of their logarithms."""
     start = np.log(zero)
     step = np.log(one) - start

@@ -4,13 +4,18 @@ import dataclasses
 from collections.abc import Sequence
 from typing import final
 
+import numpy as np
+
 from mercer.arrays import Array
 from mercer.selection._bicross import BiCross
 from mercer.selection._likelihood import aic, bic, minka
+from mercer.selection._stepwise_edge import EdgeCount
 from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge, share
 from mercer.selection._variances import Variances
 
 CROSS = "bi-cross-validation"
+EDGE = "stepwise edge"
+_NAMED = 3  # rows that are named, of those held back
 _SHARE = 0.9
 _TRUNCATED = "needs eigenvalues beyond those known"
 
@@ -43,43 +48,78 @@ class Choice:
     Attributes
     ----------
     k : int
-        Components beyond noise, by bi-cross-validation (by the noise edge where no rows are
-        left to predict, by shuffled tables for a kernel); 0 is an answer.
+        Components beyond noise, by the stepwise edge (by shuffled tables for a kernel); 0 is
+        an answer.
     rules : tuple of Rule
         Every rule, the one that decides first.
     errors : ndarray of shape (m + 1,)
-        Error of held-out cells for k = 0, 1, …, as a share of their squares.
+        Error of held-out cells for k = 0, 1, …, as a share of their squares, where
+        bi-cross-validation was asked.
     seen : str
         What the answer was found from: all rows, or some of them.
+    interval : (int, int) or None
+        Least and largest number that 95 % of the same rows would give.
+    outlying : tuple of int
+        Rows (from 0) so far out that they were held back: they count no more than others.
+    neighbours : float
+        Correlation of rows that follow each other, where that may have made components.
+    capped : bool
+        Whether no more could have been found.
     """
 
     k: int
     rules: tuple[Rule, ...]
     errors: Array
     seen: str
+    interval: tuple[int, int] | None = None
+    outlying: tuple[int, ...] = ()
+    neighbours: float = 0.0
+    capped: bool = False
 
     @property
     def reason(self) -> str:
         """The answer and how the rules differ, in plain sentences."""
-        return " ".join([self._answer(), *_others(self.k, self.rules[1:])])
+        said = [self._answer(), *self._rows(), *_others(self.k, self.rules[1:])]
+        return " ".join(said)
+
+    @property
+    def spread(self) -> str:
+        """The numbers that are possible, such as "1 or 2"; empty where there is one."""
+        low, high = self.interval or (self.k, self.k)
+        if low == high:
+            return ""
+        return f"{low} or {high}" if high == low + 1 else f"{low} to {high}"
+
+    def _rows(self) -> list[str]:
+        """Return sentences on rows that count less, or hang together."""
+        said = []
+        if self.outlying:
+            more = len(self.outlying) - _NAMED
+            names = ", ".join(map(str, self.outlying[:_NAMED]))
+            names += f" and {more} more" if more > 0 else ""
+            few = len(self.outlying) == 1
+            said.append(
+                f"Row{'' if few else 's'} {names} (counted from 0) {'lies' if few else 'lie'}"
+                f" far out and {'counts' if few else 'count'} no more than the others."
+            )
+        if self.neighbours:
+            said.append(
+                f"Rows next to each other are alike (correlation {self.neighbours:.2f}), as"
+                " in a series or with several rows of one subject: that alone makes components."
+            )
+        return said
 
     def _answer(self) -> str:
         decides = self.rules[0]
-        if decides.name != CROSS:
-            count = _count(self.k) if self.k else "No component"
+        count = _count(self.k) if self.k else "No component"
+        if decides.name != EDGE:
             return f"{count} beyond noise: {decides.about} ({decides.name}, {self.seen})."
-        if self.k == 0:
-            return (
-                "No component beyond noise: none predicts cells that were left out"
-                f" ({CROSS}, {self.seen})."
-            )
-        left = self.errors[self.k] if self.k < len(self.errors) else float("nan")
-        capped = self.k == len(self.errors) - 1
-        more = " or more (half as many as columns is all that can be found)" if capped else ""
+        more = " or more (half as many as columns is all that can be found)"
+        left = "what is left looks like noise" if self.k else "the table looks like noise"
+        other = f"; a few rows less would give {self.spread}" if self.spread else ""
         return (
-            f"{_count(self.k)}{more} beyond noise: with {'it' if self.k == 1 else 'them'} cells"
-            f" that were left out are predicted best, {1 - left:.0%} of their squares"
-            f" ({CROSS}, {self.seen})."
+            f"{count}{more if self.capped else ''} beyond noise: {left}"
+            f" ({EDGE}, {self.seen}{other})."
         )
 
     def columns(self) -> dict[str, list[object]]:
@@ -102,30 +142,40 @@ class Choice:
 
 
 def choice_of(
-    cross: BiCross,
+    count: EdgeCount,
     known: Variances,
     columns: Array | None,
     seen: str,
-    more: Sequence[Rule] = (),
+    cross: BiCross | None = None,
 ) -> Choice:
     """Return the choice, with the rules that the eigenvalues answer beside it.
 
     Parameters
     ----------
-    cross : BiCross
+    count : EdgeCount
         What decides.
     known : Variances
         Eigenvalues, all or the leading ones.
     columns : ndarray of shape (p,) or None
         Variances of the columns as they were analysed, where they are known.
     seen : str
-        What bi-cross-validation was made on, such as "all 400 rows".
-    more : sequence of Rule
-        Rules that need the table itself.
+        What it was found on, such as "all 400 rows".
+    cross : BiCross or None
+        What bi-cross-validation says, where it was asked.
     """
-    decides = Rule(CROSS, cross.k, "least error of cells left out by row and column")
+    rules = [Rule(EDGE, count.k, "components in turn, each beside noise of what is left")]
+    if cross is not None:
+        about = "least error of cells left out by row and column"
+        rules.append(Rule(CROSS, cross.k, about))
     return Choice(
-        cross.k, (decides, *more, *spectrum_rules(known, columns)), cross.errors, seen
+        count.k,
+        (*rules, *spectrum_rules(known, columns)),
+        np.ones(1) if cross is None else cross.errors,
+        seen,
+        count.interval,
+        count.outlying,
+        count.neighbours,
+        count.capped,
     )
 
 

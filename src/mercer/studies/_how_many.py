@@ -14,7 +14,15 @@ from mercer.estimators.kernel._axis_choice import choice_on
 from mercer.estimators.kernel._row_stream import is_blocks
 from mercer.estimators.walk._parameters import seed_of
 from mercer.operators import exact_means
-from mercer.selection import Choice, Rule, Variances, gaussian_null, permutation_null, sign_flip
+from mercer.selection import (
+    CROSS,
+    Choice,
+    Rule,
+    Variances,
+    gaussian_null,
+    permutation_null,
+    sign_flip,
+)
 from mercer.sources import BlockSource, SpreadSource, is_scannable
 from mercer.studies._study_rows import few
 
@@ -23,13 +31,18 @@ _COLUMNS = 400  # and its columns
 
 
 def how_many(
-    X: Any, *, standardize: bool = False, random_state: Any = 0, kernel: Any = None
+    X: Any,
+    *,
+    standardize: bool = False,
+    random_state: Any = 0,
+    kernel: Any = None,
+    groups: Any = None,
 ) -> Choice:
-    """Return how many components are beyond noise, by bi-cross-validation and by other rules.
+    """Return how many components are beyond noise, by the stepwise edge and by other rules.
 
-    What ``PCA(n_components="auto")`` finds, with three kinds of parallel analysis beside it:
-    normal noise, shuffled columns, and random signs with the components found taken out.
-    Bi-cross-validation decides; `reason` says where the others differ.
+    What ``PCA(n_components="auto")`` finds, with bi-cross-validation and three kinds of
+    parallel analysis beside it: normal noise, shuffled columns, and random signs with the
+    components found taken out. The stepwise edge decides; `reason` says where others differ.
 
     Parameters
     ----------
@@ -39,10 +52,13 @@ def how_many(
     standardize : bool
         Divide each column by its standard deviation.
     random_state : int, RandomState, Generator or None
-        Seed of the splits and of the shuffles.
+        Seed of the splits and shuffles of the other rules.
     kernel : Kernel, str, callable or None
         Count axes of this kernel instead, as ``KernelPCA("auto", kernel=kernel)`` does:
         tables with shuffled columns decide.
+    groups : array of shape (n,) or None
+        Which rows belong together, as those of one subject: they tell less than as many
+        rows of their own. The other rules know nothing of it.
 
     Returns
     -------
@@ -65,11 +81,12 @@ def how_many(
     model = _EveryRule("auto", standardize=standardize, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the answer says it
-        model.fit(X)
+        model.fit(X, groups=groups)
     choice: Choice = model.choice_
     more = _shuffled(model, X, standardize, seed)
-    first, *rest = choice.rules
-    return dataclasses.replace(choice, rules=(first, *more, *rest))
+    at = 1 + sum(rule.name == CROSS for rule in choice.rules)
+    rules = (*choice.rules[:at], *more, *choice.rules[at:])
+    return dataclasses.replace(choice, rules=rules)
 
 
 class _EveryRule(PCA):

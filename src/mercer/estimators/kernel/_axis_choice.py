@@ -41,7 +41,7 @@ def choice_on(
     Tables with shuffled columns decide: 9 at first, 30 more if the rows stand out from those.
     One column has nothing to be shuffled against: normal columns take its place. A matrix
     that is given, and a kernel that shuffled rows are not made for, have the edge of white
-    noise; the linear kernel has bi-cross-validation.
+    noise; the linear kernel has the stepwise edge.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of, quiet_blas
 from mercer.errors import DataWarning, InputError, in_short, warn
-from mercer.estimators.linear._pca_choice import Cross, compared, cross_again
+from mercer.estimators.linear._pca_choice import Counting, counted, counted_again
 from mercer.estimators.linear._pca_recipe import Found, PCARecipe
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.walk._operated_estimator import features_from_samples
@@ -223,18 +223,18 @@ def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
         moments, halves = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     with quiet_blas(rows.shape[1]):  # for the halves and the pairs at the same time
-        cross, solver, share = None, path.solver, _share_lost(moments, centring, recipe)
-        if halves is not None:
-            cross = compared(halves, rows.shape, centring.factor, recipe.seed)
-            recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
-            del halves  # the solver needs their space
+        asked, solver, share = None, path.solver, _share_lost(moments, centring, recipe)
         matrix, error = _scaled(moments, centring.factor)
+        if recipe.counts:
+            asked = counted(rows, matrix, moments.total, halves, centring, recipe)
+            recipe, solver = _once_chosen(recipe, path, asked, rows.shape[1])
+            del halves  # the solver needs their space
         trace = max(float(np.trace(matrix)), 0.0)
         goal = _goal(rows, recipe, storage, trace, error)
         rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
         squares = np.array(np.diagonal(matrix))
         spectrum = _divided(solver.solve(Dense(matrix, symmetric=True), goal), share)
-        said = None if cross is None else cross()
+        said = None if asked is None else asked()
     hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
     columns = squares / (moments.total - 1)
     found = Found(
@@ -281,16 +281,16 @@ def _divided(spectrum: Spectrum, share: float) -> Spectrum:
 
 
 def _once_chosen(
-    recipe: PCARecipe, path: Path, cross: Callable[[], Cross | None], order: int
+    recipe: PCARecipe, path: Path, asked: Callable[[], Counting | None], order: int
 ) -> tuple[PCARecipe, Solver]:
-    """Return what to solve for once the halves have said how many: few pairs are quicker.
+    """Return what to solve for once it is known how many: few pairs are quicker.
 
     Not those of noise, which are hard to tell from each other.
     """
     if recipe.whole or leading_solver(order, 1) is None:
         return recipe, path.solver
-    found = cross()
-    k = 0 if found is None else found[0].k
+    found = asked()
+    k = 0 if found is None else found.count.k
     few = leading_solver(order, k) if 0 < k < recipe.components else None
     if few is None:
         return recipe, path.solver
@@ -300,7 +300,7 @@ def _once_chosen(
 def _scatter(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Moments, Halves | None]:
     """Return the moments with the scatter matrix; of a file, unless its first block says no.
 
-    Where the number of axes is asked, the sums of two halves of the rows come as well.
+    Where every rule is asked, the sums of two halves of the rows come as well.
     """
     if isinstance(rows, Summed):
         return rows.scatter(), None
@@ -340,7 +340,7 @@ def _dual(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
     spectrum = features_from_samples(centred(rows, centring), spectrum)
     spectrum = _divided(spectrum, _share_lost(moments, centring, recipe))
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
-    return spectrum.padded(recipe.components), _with_cross(found, rows, moments, recipe)
+    return spectrum.padded(recipe.components), _with_count(found, rows, moments, recipe)
 
 
 def _direct(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
@@ -364,7 +364,7 @@ def _direct(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found
         trace = spectrum.total
     spectrum = _divided(spectrum, _share_lost(moments, centring, recipe))
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
-    return spectrum.padded(recipe.components), _with_cross(found, rows, moments, recipe)
+    return spectrum.padded(recipe.components), _with_count(found, rows, moments, recipe)
 
 
 def _sketched(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
@@ -412,14 +412,14 @@ def _sketched(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Fou
     return spectrum.padded(recipe.components), found
 
 
-def _with_cross(found: Found, rows: Table, moments: Moments, recipe: PCARecipe) -> Found:
-    """Return what was found with what two halves of the table say, where that is asked."""
-    if not recipe.halved:
+def _with_count(found: Found, rows: Table, moments: Moments, recipe: PCARecipe) -> Found:
+    """Return what was found with how many components there are, where that is asked."""
+    if not recipe.counts:
         return found
     factor = found.centring.factor
     columns = moments.variances if factor is None else moments.variances * factor**2
-    cross = cross_again(rows, found.centring, recipe.seed)
-    return dataclasses.replace(found, columns=columns, cross=cross)
+    said = counted_again(rows, found.total, found.centring, recipe)
+    return dataclasses.replace(found, columns=columns, counted=said)
 
 
 def _possible_rank(rows: Known, moments: Moments) -> int:

@@ -23,8 +23,14 @@ class PCARecipe:
     root_feature_weight: Array | None
     block_bytes: float = 0.0  # of rows that are read block by block
     journal: Journal | None = None  # where their sums are kept
-    halved: bool = False  # whether two halves of the rows are to be compared
+    counts: bool = False  # whether it is asked how many components there are
+    groups: Array | None = None  # which rows belong together
     whole: bool = False  # whether every rule is to be answered, and so all pairs found
+
+    @property
+    def halved(self) -> bool:
+        """Whether two halves of the rows are to be compared."""
+        return self.counts and self.whole
 
     @property
     def scaling(self) -> Scaling:
@@ -100,8 +106,8 @@ class Found:
         Columns that vary, but so little beside the first axis that its sums hide them.
     columns : Array of shape (p,) or None
         Variances of the columns as they are analysed, in units of 4^exponent.
-    cross : (BiCross, str) or None
-        What two halves of the table say of the number of axes, where that was asked.
+    counted : Counting or None
+        How many components there are, where that was asked.
     settled : dict
         What the estimator has settled from all this.
     """
@@ -113,7 +119,7 @@ class Found:
     possible_rank: int
     hidden: int = 0
     columns: Array | None = None
-    cross: Any = None
+    counted: Any = None
     settled: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 

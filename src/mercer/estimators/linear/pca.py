@@ -79,9 +79,9 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
     Parameters
     ----------
     n_components : int, float in (0, 1), "auto", "bic", "aic", "mle" or None
-        Number of axes; or the share of variance they must explain; or those beyond noise, by
-        bi-cross-validation (none is an answer), or by the least BIC or AIC of probabilistic
-        PCA; or Minka's estimate; None keeps min(n, p).
+        Number of axes; or the share of variance they must explain; or those beyond noise
+        (none is an answer, see `choice_`), or by the least BIC or AIC of probabilistic PCA;
+        or Minka's estimate; None keeps min(n, p).
     standardize : bool
         Divide each column by its standard deviation.
     whiten : bool or "zca"
@@ -192,6 +192,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
 
     _stream: Batches | None = None
     _journal: Checkpoint | None = None  # of a fit that is under way
+    _groups: Array | None = None  # of its rows
     _remark: str | None = None  # what was done about missing cells, once that is known
     _observed_share = 1.0  # of the cells of rows that have one, by their weights
     _takes_batches = True  # faces of other libraries may not
@@ -231,6 +232,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
         y: object = None,
         *,
         sample_weight: Array | None = None,
+        groups: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Fit the model to X.
@@ -245,6 +247,8 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
             Ignored; there for pipelines.
         sample_weight : array of shape (n_samples,) or None
             Repeat counts: weight 2 is the same as the row standing twice.
+        groups : array of shape (n_samples,) or None
+            Which rows belong together, as those of one subject: "auto" counts them so.
         checkpoint : path, Checkpoint or None
             File in which the sums are kept on the way, every half minute. A fit of the same
             rows with the same parameters that was killed goes on from there, and gives the
@@ -258,6 +262,8 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
         blank = clone(self)
         if journal is not None:
             blank._journal = journal
+        if groups is not None:
+            blank._groups = choosing.group_numbers(groups)
         return self._publish(blank, X, y, sample_weight)
 
     def _admit(self, X: object, *, reset: bool) -> Source:
@@ -280,6 +286,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
         except MissingCellError as error:
             raise streamed.with_counts(source, error, self._names, self._missing_fix) from None
         state.pop("_journal", None)
+        state.pop("_groups", None)
         state.pop("_remark", None)
         return state
 
@@ -339,7 +346,8 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
             seed=self._seed(),
             block_bytes=self._block_bytes(source) if source.array is None else 0.0,
             journal=self._journal,
-            halved=self.n_components == "auto",
+            counts=self.n_components == "auto",
+            groups=self._groups,
             whole=getattr(self, "_all_rules", False),
         )
         spectrum, found = solve(

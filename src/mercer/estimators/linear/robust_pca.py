@@ -160,6 +160,7 @@ class RobustPCA(PCA):
         y: object = None,
         *,
         sample_weight: Array | None = None,
+        groups: Any = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Fit the model to X.
@@ -174,6 +175,8 @@ class RobustPCA(PCA):
             Ignored; there for pipelines.
         sample_weight : array of shape (n_samples,) or None
             Repeat counts: weight 2 is the same as the row standing twice.
+        groups : None
+            Rows are judged one by one; anything else is refused.
         checkpoint : None
             Rounds of reweighting are not kept; anything else is refused.
 
@@ -186,6 +189,12 @@ class RobustPCA(PCA):
                 "rounds of reweighting are not kept in a checkpoint",
                 got=f"checkpoint={checkpoint!r}",
                 fix="leave it out, or use PCA",
+            )
+        if groups is not None:
+            raise NotSupportedError(
+                "rows are judged one by one, not by groups",
+                got=f"groups of type {type(groups).__name__}",
+                fix="leave them out, or use PCA",
             )
         return super().fit(X, y, sample_weight=sample_weight)
 

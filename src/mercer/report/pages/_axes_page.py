@@ -53,7 +53,6 @@ from mercer.report.panels._rows_panels import (
     rows_section,
 )
 
-_CROSS = "bi-cross-validation"
 _OF_NOISE = {
     "parallel, normal", "parallel, shuffled", "parallel, signs", "noise edge", "Gavish-Donoho",
 }  # fmt: skip
@@ -101,26 +100,25 @@ def _how_many(seen: LinearSummary) -> str:
         held = percent(float(np.sum(seen.model.explained_variance_ratio_)))
         return f"{count(k, 'component').capitalize()} asked for, with {held} of the variance."
     if seen.k == 0:
-        why = ": none predicts cells that were left out" if _crossed(seen) else ""
         return (
-            f"No component is beyond noise{why}. "
+            "No component is beyond noise. "
             "The pictures below show the largest directions of chance."
         )
     held = percent(float(np.sum(ratio[: seen.k])))
     others = _others(seen)
     bound = "Up to " if others and max(others) < seen.k else ""
-    if _crossed(seen) and seen.k == len(seen.choice.errors) - 1:
+    if seen.choice.capped:
         bound = "" if bound else "At least "
     verb = "carries" if seen.k == 1 else "carry"
     return (
         f"{bound}{count(seen.k, 'component')} {verb} more than noise, and {held} of the "
-        "variance."
+        f"variance{_moving(seen.choice)}."
     )
 
 
-def _crossed(seen: LinearSummary) -> bool:
-    """Tell whether cells that were left out have decided how many components there are."""
-    return seen.choice is not None and seen.choice.rules[0].name == _CROSS
+def _moving(choice: Any) -> str:
+    """Say how far the number would move with a few rows less."""
+    return f"; a few rows less would give {choice.spread}" if choice.spread else ""
 
 
 def _disputed(seen: LinearSummary) -> str:
@@ -131,20 +129,13 @@ def _disputed(seen: LinearSummary) -> str:
     low, high = min(others), max(others)
     said = f"{low}" if low == high else f"{low} to {high}"
     if high < seen.k:
-        which, one = axes_named(high + 1, seen.k), high + 1 == seen.k
-        if _crossed(seen):
-            helps = "helps" if one else "help"
-            return (
-                f"By size {'it is' if low == high else 'there are'} only {said}: {which} "
-                f"{helps} to predict cells that were left out, but "
-                f"{'is' if one else 'are'} no larger than noise can be."
-            )
+        which = axes_named(high + 1, seen.k)
         return f"Other rules of noise say {said}: take {which} with care."
     if low > seen.k:
-        more = (
-            "do not help to predict cells that were left out" if _crossed(seen) else "are weak"
+        return (
+            f"By size there are {said}: the further ones are large, but weak beside the noise"
+            " of their columns."
         )
-        return f"By size there are {said}: the further ones are large, but {more}."
     if high - low > max(2, seen.k):
         return f"The rules differ widely, from {low} to {high}: take the number as rough."
     return ""
