@@ -57,6 +57,7 @@ from mercer.estimators.mixed.mfa import MFA as MFA
 from mercer.estimators.walk._checkpoint import Checkpoint as Checkpoint
 from mercer.estimators.walk._progress import progress as progress
 from mercer.estimators.walk._spectral_estimator import plan as plan
+from mercer.neural.autoencoder import Autoencoder as Autoencoder
 from mercer.sources._scan import scan as scan
 from mercer.studies._bootstrap import bootstrap as bootstrap
 from mercer.studies._cluster import cluster as cluster

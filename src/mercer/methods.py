@@ -34,7 +34,8 @@ class Method(NamedTuple):
     also : tuple of str
         What else it takes, of "weights" of rows, "groups" of columns, "standardize" and
         "kernel".
-    page : {"axes", "kernel", "counts", "categories", "groups", "factors", "manifold"}
+    page : {"axes", "kernel", "counts", "categories", "groups", "factors", "manifold",
+           "network"}
         Which page of the report shows it; "" where none does.
     remark : str
         What its plan does not price; "" where it prices all.
@@ -180,6 +181,9 @@ for _method in (
     Method("RandomFeatures", "mercer.estimators.kernel.random_features",
            "Random functions whose products are near the kernel, for rows one by one.",
            also=("weights", "kernel")),
+    Method("Autoencoder", "mercer.neural.autoencoder",
+           "A network that gives rows back through a narrow code.", "autoencoder",
+           "Networks", also=("standardize",), page="network"),
     Method("dropin.PCA", "mercer.dropin.pca", _FACE + "PCA."),
     Method("dropin.IncrementalPCA", "mercer.dropin.incremental_pca", _FACE + "IncrementalPCA."),
     Method("dropin.TruncatedSVD", "mercer.dropin.truncated_svd", _FACE + "TruncatedSVD.",

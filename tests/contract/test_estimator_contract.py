@@ -261,6 +261,14 @@ FAMILIES = [
     ),
     (
         [
+            mercer.Autoencoder(epochs=3),
+            mercer.Autoencoder(1, layers=(), start="random"),
+            mercer.Autoencoder(1, layers=(8,), epochs=2, start=mercer.KernelPCA(1)),
+        ],
+        (),
+    ),
+    (
+        [
             mercer.CorrespondenceAnalysis(),
             mercer.CorrespondenceAnalysis(None),
             mercer.CorrespondenceAnalysis(0.9),

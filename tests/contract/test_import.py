@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 STUBS = sorted((ROOT / "src" / "mercer").rglob("__init__.pyi"))
 HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
 NAMES = """
-AccuracyWarning Checkpoint ClassicalMDS CorrespondenceAnalysis DataWarning DiffusionMaps FAMD
-FactorAnalysis Isomap KernelDiscriminantAnalysis KernelPCA LandmarkFeatures LaplacianEigenmaps
-LinearDiscriminantAnalysis LocallyLinearEmbedding MFA MaximumVarianceUnfolding MercerError
-MultipleCorrespondenceAnalysis PCA ProbabilisticPCA RandomFeatures RobustPCA
-SpectralClustering TopicVectors __version__ bootstrap cluster describe_axes describe_groups
-drift errors export_onnx health how_many impute load multiple_imputation plan progress rotate
-save scan tune
+AccuracyWarning Autoencoder Checkpoint ClassicalMDS CorrespondenceAnalysis DataWarning
+DiffusionMaps FAMD FactorAnalysis Isomap KernelDiscriminantAnalysis KernelPCA LandmarkFeatures
+LaplacianEigenmaps LinearDiscriminantAnalysis LocallyLinearEmbedding MFA
+MaximumVarianceUnfolding MercerError MultipleCorrespondenceAnalysis PCA ProbabilisticPCA
+RandomFeatures RobustPCA SpectralClustering TopicVectors __version__ bootstrap cluster
+describe_axes describe_groups drift errors export_onnx health how_many impute load
+multiple_imputation plan progress rotate save scan tune
 """
 PUBLIC = NAMES.split()
 ROOMS = [

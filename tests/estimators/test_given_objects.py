@@ -31,6 +31,7 @@ OPTIONS = {
     "dropin.Nystroem": {"n_components": 8, "random_state": 0},
     "MaximumVarianceUnfolding": {"neighbours": 5},
     "Isomap": {"neighbours": 8},
+    "Autoencoder": {"layers": (8,), "epochs": 2},
     "LocallyLinearEmbedding": {"neighbours": 8},
 }
 

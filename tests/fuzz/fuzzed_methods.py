@@ -107,6 +107,8 @@ PCA lazy // | n_components=1 | n_components=0.9 | n_components='auto' | whiten=T
   n_components=2, whiten='zca' | standardize=True | standardize=True, whiten=True |
   sign='factominer' | memory='1MB'
 PCA lazy holes // missing='em' | n_components=1, missing='ppca' | missing='em', standardize=True
+Autoencoder // layers=(6,), epochs=2 | n_components=1, layers=(), start='random' |
+  n_components=1, layers=(5, 4), epochs=3, standardize=True
 KernelPCA lazy // | n_components=1 | n_components=0.9 | n_components='auto' | kernel='linear' |
   kernel='cosine' | kernel='laplacian' | kernel='matern' | standardize=True | landmarks=6 |
   kernel='negativedistance' | landmarks='uniform' | tol_transform=0.1

@@ -38,6 +38,7 @@ OPTIONS = {
     "LandmarkFeatures": {"n_landmarks": 4},
     "RandomFeatures": {"n_features": 6},
     "dropin.Nystroem": {"n_components": 4, "random_state": 0},
+    "Autoencoder": {"n_components": 2, "layers": (8,), "epochs": 3},
 }
 STANDARD = {
     f"{name}, standardised": (name, {"standardize": True})

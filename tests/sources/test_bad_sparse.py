@@ -25,7 +25,7 @@ SOUND, GROUPS = scipy.sparse.csr_array(X), np.arange(N) % 3
 GRAPH = scipy.sparse.csr_array(scipy.sparse.random(N, N, 0.3, random_state=0))
 GRAPH = scipy.sparse.csr_array(GRAPH + GRAPH.T)
 DENSE_ONLY = {"FactorAnalysis", "MultipleCorrespondenceAnalysis", "FAMD", "MFA"}
-DENSE_ONLY |= {"LocallyLinearEmbedding", "MaximumVarianceUnfolding"}
+DENSE_ONLY |= {"LocallyLinearEmbedding", "MaximumVarianceUnfolding", "Autoencoder"}
 
 
 def moved(kind, place, to, table=X):

@@ -21,7 +21,13 @@ from mercer.sources import files_of
 
 _LISTED = 20
 _AXES = 4
-_OWN = ("counts", "categories", "groups", "factors")  # pages with alone(model): see `_own`
+_OWN = (
+    "counts",
+    "categories",
+    "groups",
+    "factors",
+    "network",
+)  # pages with alone(model): see `_own`
 _OF = {
     "counts": "inertia",
     "categories": "inertia",
@@ -143,6 +149,7 @@ PAGES = {
     "groups": "mercer.report.pages._groups_page",
     "factors": "mercer.report.pages._factors_page",
     "manifold": "mercer.report.pages._manifold_page",
+    "network": "mercer.report.pages._network_page",
 }
 
 

@@ -61,6 +61,7 @@ def family_facts(done: Fitting) -> dict[str, Any]:
         "rv_",
         "classes_",
         "uniquenesses_",
+        "errors_",
         "chi2_",
         "dof_",
         "p_value_",
@@ -115,7 +116,20 @@ def _of_page(done: Fitting, page: str) -> list[str]:
         return _variables(done.model)
     if page == "groups":
         return [*_tests(done.model), *_own_lines(done)]
-    return [*_likelihood(done.model), *_facts(done.model)]
+    return [*_likelihood(done.model), *_facts(done.model), *_lost(done.model)]
+
+
+def _lost(model: Any) -> list[str]:
+    """Say how much a network loses of rows that it gives back through its code."""
+    errors = getattr(model, "errors_", None)
+    if not isinstance(errors, dict):
+        return []
+    epochs = counted(int(model.n_iter_), "epoch")
+    return [
+        f"Given back, rows lose {100 * errors['fit']:.1f} % of their variance, rows held out"
+        f" {100 * errors['held out']:.1f} % ({100 * errors['start held out']:.1f} % before"
+        f" training; {epochs})."
+    ]
 
 
 def _likelihood(model: Any) -> list[str]:
