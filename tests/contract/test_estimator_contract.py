@@ -239,6 +239,8 @@ FAMILIES = [
             *(mercer.dropin.IncrementalPCA(**options) for options in INCREMENTAL),
             *(mercer.dropin.TruncatedSVD(**options) for options in TRUNCATED),
             mercer.ProbabilisticPCA(1),
+            mercer.BayesianPCA(1),
+            mercer.BayesianPCA(1, prior="shrinkage", noise="columns", missing="ppca"),
             mercer.ProbabilisticPCA(missing="ppca"),
             mercer.TopicVectors(1),
             mercer.TopicVectors(1, centred=False),

@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 STUBS = sorted((ROOT / "src" / "mercer").rglob("__init__.pyi"))
 HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
 NAMES = """
-AccuracyWarning Autoencoder Checkpoint ClassicalMDS CorrespondenceAnalysis DataWarning
-DiffusionMaps FAMD FactorAnalysis Isomap KernelDiscriminantAnalysis KernelPCA LandmarkFeatures
-LaplacianEigenmaps LinearDiscriminantAnalysis LocallyLinearEmbedding MFA
+AccuracyWarning Autoencoder BayesianPCA Checkpoint ClassicalMDS CorrespondenceAnalysis
+DataWarning DiffusionMaps FAMD FactorAnalysis Isomap KernelDiscriminantAnalysis KernelPCA
+LandmarkFeatures LaplacianEigenmaps LinearDiscriminantAnalysis LocallyLinearEmbedding MFA
 MaximumVarianceUnfolding MercerError MultipleCorrespondenceAnalysis PCA ProbabilisticPCA
 RandomFeatures RobustPCA SpectralClustering TopicVectors __version__ bootstrap cluster
 describe_axes describe_groups drift errors export_onnx health how_many impute load

@@ -18,6 +18,7 @@ from mercer.estimators.groups.kernel_discriminant import (
 from mercer.estimators.kernel.kernel_pca import KernelPCA as KernelPCA
 from mercer.estimators.kernel.landmark_features import LandmarkFeatures as LandmarkFeatures
 from mercer.estimators.kernel.random_features import RandomFeatures as RandomFeatures
+from mercer.estimators.linear.bayesian_pca import BayesianPCA as BayesianPCA
 from mercer.estimators.linear.factor_analysis import FactorAnalysis as FactorAnalysis
 from mercer.estimators.linear.pca import PCA as PCA
 from mercer.estimators.linear.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA

@@ -38,3 +38,10 @@ from mercer.selection._thresholds import kaiser as kaiser
 from mercer.selection._thresholds import noise_edge as noise_edge
 from mercer.selection._thresholds import share as share
 from mercer.selection._variances import Variances as Variances
+from mercer.selection._variational import AxisPosterior as AxisPosterior
+from mercer.selection._variational import axis_posterior as axis_posterior
+from mercer.selection._variational import bayesian_number as bayesian_number
+from mercer.selection._variational import column_noise as column_noise
+from mercer.selection._variational import noise_of as noise_of
+from mercer.selection._variational import settled_noise as settled_noise
+from mercer.selection._variational import signal_of as signal_of

@@ -19,6 +19,7 @@ from mercer.selection import (
     Choice,
     Rule,
     Variances,
+    bayesian_number,
     gaussian_null,
     permutation_null,
     sign_flip,
@@ -119,7 +120,7 @@ def _of_kernel(X: Any, kernel: Any, standardize: bool, seed: int) -> Choice:
 
 def _shuffled(model: PCA, X: Any, standardize: bool, seed: int) -> list[Rule]:
     """Return what the rules say that compare the table with shuffled ones."""
-    names = ("parallel, normal", "parallel, shuffled", "parallel, signs")
+    names = ("parallel, normal", "parallel, shuffled", "parallel, signs", "Bayes")
     source = None if is_blocks(X) else model._admit(X, reset=False)  # blocks are gone by now
     if source is None or isinstance(source, BlockSource | SpreadSource):
         return [Rule(name, None, "needs a table in memory") for name in names]
@@ -135,7 +136,18 @@ def _shuffled(model: PCA, X: Any, standardize: bool, seed: int) -> list[Rule]:
         Rule(names[0], _normal(table, seed), f"normal noise of these variances{where}"),
         Rule(names[1], permutation_null(table, seed=seed), f"every column shuffled{where}"),
         Rule(names[2], sign_flip(table, seed=seed), f"{signs}{where}"),
+        _bayes(table, where),
     ]
+
+
+def _bayes(table: Array, where: str) -> Rule:
+    """Return the number of axes with the largest evidence, and how sure it is."""
+    rows = len(table)
+    if rows < 3 or table.shape[1] < 2 or not np.any(table):
+        return Rule("Bayes", None, "needs three rows and two columns that vary")
+    k, (low, high) = bayesian_number(table.T @ table / (rows - 1), rows)
+    held = f"{low} to {high}" if low < high else f"{low}"
+    return Rule("Bayes", k, f"largest evidence; with 95 % probability {held}{where}")
 
 
 def _normal(table: Array, seed: int) -> int | None:

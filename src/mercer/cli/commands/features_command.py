@@ -128,7 +128,7 @@ def _run(
     from mercer.cli._coordinates_table import Beside, coordinates, write_coordinates
     from mercer.cli._model_argument import axes_of
     from mercer.cli._voice import plain
-    from mercer.cli.fitting._fit_stages import assumptions
+    from mercer.analysis import assumptions
     from mercer.tables import look, prepared
 
     seen = look(data, dataclasses.replace(asked, table="numbers"))
