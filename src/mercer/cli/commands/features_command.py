@@ -125,10 +125,10 @@ def _run(
     voice: Voice, data: str, asked: Any, model: Any, path: Path | None, *, raw: bool
 ) -> dict[str, Any]:
     """Fit the map and write the features; return what is said of them."""
+    from mercer.analysis import assumptions
     from mercer.cli._coordinates_table import Beside, coordinates, write_coordinates
     from mercer.cli._model_argument import axes_of
     from mercer.cli._voice import plain
-    from mercer.analysis import assumptions
     from mercer.tables import look, prepared
 
     seen = look(data, dataclasses.replace(asked, table="numbers"))
