@@ -222,20 +222,23 @@ def triangle(a: Array) -> Array:
     return namespace(a).linalg.qr(a, mode="reduced")[1]
 
 
-def orthonormal(block: Array, basis: Array | None, floor: float) -> tuple[Array, Array]:
+def orthonormal(
+    block: Array, basis: Array | None, floor: float, *, projected: bool = False
+) -> tuple[Array, Array]:
     """Return an orthonormal basis of `block` outside `basis`, and the coefficients.
 
     With B = `block` (p, b) and V = `basis` (p, m) orthonormal, returns Q (p, r) and
     T (r, b) with B - V(VᵀB) = QT and r ≤ b: directions of norm ≤ `floor` are dropped.
     Only products of tall blocks are used (eigenpairs of BᵀB [Stathopoulos2002]_), because
     Householder QR of a tall thin block runs at the speed of memory. Squaring hides what is
-    1e-6 below the largest direction, so that is taken in a second round.
+    1e-6 below the largest direction, so that is taken in a second round. `projected` says that
+    V(VᵀB) was taken from B already.
     """
     xp = namespace(block)
     held = [] if basis is None or basis.shape[1] == 0 else [basis]
     rounding = 4 * EPS * float(xp.linalg.vector_norm(block)) * block.shape[0] ** 0.5
     floor = max(floor, rounding)  # what is smaller may lie in the span of what was taken
-    rest = _without(block, held)
+    rest = block if projected else _without(block, held)
     wanted = rest
     found: list[Array] = []
     for _ in range(4):

@@ -288,7 +288,9 @@ class _Run:
         """Take the product of the last block in: H grows by VᵀW, the rest of W comes next."""
         b = w.shape[1]
         m = self.basis.shape[1] - b
-        column = as_numpy(self.basis.T @ w)  # (m + b, b)
+        inside = self.basis.T @ w
+        rest = w - self.basis @ inside
+        column = as_numpy(inside)  # (m + b, b)
         h = np.zeros((m + b, m + b))
         h[:m, :m] = self.h
         h[:, m:], h[m:, :m] = column, column[:m].T
@@ -297,7 +299,11 @@ class _Run:
         self.loud = np.append(self.loud, np.abs(np.diagonal(h)[m:]))
         top = float(np.max(np.abs(np.diagonal(h)), initial=0.0))
         room = self.n - self.basis.shape[1]
-        self.block, coefficients = orthonormal(w, self.basis, self._noise(top))
+        # What is smaller may lie in the span of what was taken.
+        lost = 4 * EPS * float(namespace(w).linalg.vector_norm(w)) * math.sqrt(self.n)
+        self.block, coefficients = orthonormal(
+            rest, self.basis, max(self._noise(top), lost), projected=True
+        )
         self.coefficients = as_numpy(coefficients)
         if self.block.shape[1] > room:  # rounding left more directions than there are
             self.block, self.coefficients = self.block[:, :room], self.coefficients[:room]
@@ -434,6 +440,9 @@ class _Run:
 
     def _certify(self) -> Certificate | None:
         if len(self.theta) < self.k or not self.fresh:  # nothing is known that is new
+            return self.certificate
+        level = float(self.theta[self.k - 1])
+        if self.held and self.certificate and self.probe and self.probe.bound >= level:
             return self.certificate
         found = self._judged(self._outside())
         if self.held and self.probe is not None:

@@ -18,7 +18,7 @@ from mercer.operators.graphs._graph import Graph, one_piece
 
 _WORTH_LOADING = 1.2e7  # pairs of points from which Numba is loaded for them
 _TOGETHER = 16  # sources whose paths are found side by side: two vectors of the processor
-_NEAR = 8  # points that are looked at for each source of such a group
+_NEAR = 100  # points that are looked at for each source of such a group
 _CROWDED = 4  # one source in so many points: fewer have no neighbours to go with
 
 

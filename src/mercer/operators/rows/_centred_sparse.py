@@ -9,7 +9,13 @@ from mercer.arrays import Array, Lanes, thread_count
 from mercer.operators._centring import Centring
 from mercer.operators._operator import CentredOperator, Transposed
 from mercer.operators.rows._sparse_rows import SparseRows
-from mercer.operators.sparse._csr_blocks import row_view, sparse_tiles
+from mercer.operators.sparse._csr_blocks import (
+    add_product,
+    add_transposed,
+    in_dtype,
+    row_view,
+    sparse_tiles,
+)
 
 
 @final
@@ -31,10 +37,17 @@ class CentredSparse(CentredOperator):
     def __init__(self, rows: SparseRows, centring: Centring) -> None:
         super().__init__(rows, centring)
         self.tiles = sparse_tiles(rows.csr)
+        self.views: dict[int, Any] = {}
 
     def _block(self, part: slice) -> Any:
-        """Return one CSR block in float64; float64 data is shared, not copied."""
-        return row_view(self.rows.csr, part).astype(np.float64, copy=False)
+        """Return one CSR block in float64; float64 data is shared, and found once."""
+        if part.start in self.views:
+            return self.views[part.start]
+        view = row_view(self.rows.csr, part)
+        if view.dtype != np.float64:
+            return in_dtype(view, np.float64)
+        self.views[part.start] = view
+        return view
 
     def _lanes(self, width: int) -> Lanes:
         flops = 4.0 * self.rows.csr.nnz * width
@@ -42,7 +55,7 @@ class CentredSparse(CentredOperator):
 
     def _thin(self, q: Array) -> tuple[Array, Array]:
         q = self.centring.thin(q)
-        return np.ascontiguousarray(q), self.centring.offset @ q
+        return np.ascontiguousarray(q, np.float64), self.centring.offset @ q
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
@@ -69,13 +82,13 @@ class CentredSparse(CentredOperator):
         """See `Operator.rmatmat`."""
         root = self.rows.root
         u = u if root is None else root[:, None] * u
-        thin = np.ascontiguousarray(u)
+        thin = np.ascontiguousarray(u, np.float64)
         lanes = self._lanes(u.shape[1])
         total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
 
         def work(lane: int, parts: Iterator[slice]) -> None:
             for part in parts:
-                total[lane] += self._block(part).T @ thin[part]
+                add_transposed(self._block(part), thin[part], total[lane])
 
         lanes.over(self.tiles, work)
         return self.centring.unthin(total.sum(axis=0), u.sum(axis=0, dtype=np.float64))
@@ -91,11 +104,12 @@ class CentredSparse(CentredOperator):
         def work(lane: int, parts: Iterator[slice]) -> None:
             for part in parts:
                 block = self._block(part)
-                y = block @ thin
+                y = np.zeros((block.shape[0], thin.shape[1]))
+                add_product(block, thin, y)
                 y -= level
                 if weights is not None:
                     y *= weights[part, None]
-                total[lane] += block.T @ y
+                add_transposed(block, y, total[lane])
                 sums[lane] += y.sum(axis=0)
 
         lanes.over(self.tiles, work)
