@@ -21,7 +21,9 @@ from mercer.cli.app import commands
 SNAPSHOT = Path(__file__).with_name("refusals.txt")
 # Messages of other libraries differ from version to version: what stands behind these words.
 # So do sizes from machine to machine.
-FOREIGN = re.compile(r"(cut\.parquet \(|fake\.h5: |empty\.zarr: |fake\.npy, |\(Error -3 ).*")
+FOREIGN = re.compile(
+    r"(cut\.parquet \(|sheet\.xlsx: |fake\.h5: |empty\.zarr: |fake\.npy, |\(Error -3 ).*"
+)
 
 
 def cases():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources.text._delimited_text import find_delimiter, has_header
+from mercer.sources.text._number_spelling import Spelling
 from mercer.sources.text._text_bytes import Chunks, TextFile, look
 from mercer.sources.text._text_cells import (
     Kind,
@@ -192,7 +193,7 @@ def test_every_float_comes_back(numbers):
         (["", "NA"], Kind()),
         (["true", "", "FALSE"], Kind(flags=True)),
         (["true", "1"], Kind(other="text")),
-        (["1,5", "2", "-3,25"], Kind(other="text with decimal commas")),
+        (["1,5", "2", "-3,25"], Kind(spelling=Spelling(","))),
         (["2024-01-01", "2024-01-02T10:00"], Kind(other="dates")),
         (["1.2.2024", "3/4/99"], Kind(other="dates")),
         (["a", "NA"], Kind(other="text")),
@@ -218,7 +219,7 @@ def test_cells_are_read_with_care():
     ]
     error = not_a_number("x.csv, line 3, column 'b'", "1,5", "b")
     assert error.got == "x.csv, line 3, column 'b': '1,5'"
-    assert "decimal comma" in error.fix
+    assert "decimal=','" in error.fix
     assert has_decimal_comma("1,5")
     assert len(not_a_number("x", "y" * 500, "b").got) < 60
     assert "drop='b'" in not_a_number("x", "y", "b").fix

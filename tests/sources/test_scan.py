@@ -71,7 +71,7 @@ def test_files_that_scan_does_not_open(tmp_path):
     os.mkfifo(tmp_path / "x.csv")
     with pytest.raises(InputError, match="a pipe or device"):
         mercer.scan(tmp_path / "x.csv")
-    with pytest.raises(InputError, match="only Parquet files are read by a pattern"):
+    with pytest.raises(InputError, match="by a pattern"):
         mercer.scan(tmp_path / "*.csv")
 
 

@@ -186,14 +186,14 @@ def test_a_place_is_a_line(tmp_path, block):
 
 def test_columns_left_out_and_odd_lines_are_said(tmp_path):
     path = tmp_path / "x.csv"
-    rows = ["when;price;good;one", *["2024-01-01;1,5;2;3"] * 20, "2024-01-02;2,5;3;n/a"]
+    rows = ["when;price;good;one", *["2024-01-01;1,5;2;3"] * 20, "2024-01-02;2,5;3;oops"]
     path.write_text("\n".join(rows) + "\n")
     with pytest.warns(DataWarning) as caught:
         source = scan(path)
-    said = str(caught[0].message)
-    for words in ("'when' (dates)", "'price' (text with decimal commas)", "such as 'n/a'"):
+    said = "\n".join(str(one.message) for one in caught)
+    for words in ("'when' (dates)", "a decimal comma (1.234,5 is 1234.5)", "such as 'oops'"):
         assert words in said
-    assert source.names == ("good",)
+    assert source.names == ("price", "good")
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b\n1,2\n3,45")
     source = scan(path)

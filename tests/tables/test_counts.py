@@ -96,7 +96,7 @@ def crossed_of(path, memory=None, **asked):
     return prepared(look(path, Asked(**given)), memory=memory)
 
 
-CROSSED = ["a,b,n", "x,u,3", "y,v,2", "x,v,1", ",u,5", "x,u,4", "z,NA,1", "y,w,0"]
+CROSSED = ["a,b,m", "x,u,3", "y,v,2", "x,v,1", ",u,5", "x,u,4", "z,NA,1", "y,w,0"]
 
 
 def test_lines_are_counted(tmp_path):
@@ -106,13 +106,13 @@ def test_lines_are_counted(tmp_path):
     assert made.rows.to_numpy().tolist() == [[2, 1, 0], [0, 1, 1]]
     assert made.labels().tolist() == ["x", "y"]
     assert "2 lines lack a value" in made.said[1]
-    made = crossed_of(written(tmp_path, CROSSED), count="n")
+    made = crossed_of(written(tmp_path, CROSSED), count="m")
     assert made.recipe.names == ("u", "v")  # w was counted zero times
     assert made.rows.to_numpy().tolist() == [[7, 1], [0, 2]]
-    assert "'n' says" in made.said[0]
+    assert "'m' says" in made.said[0]
     made = crossed_of(written(tmp_path, CROSSED))
     with pytest.raises(InputError, match="counted"):
-        made.beside(("n",), 5)
+        made.beside(("m",), 5)
 
 
 def test_random_lines_are_counted_as_polars_does(tmp_path):

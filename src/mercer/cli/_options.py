@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mercer.tables import Asked
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_READING = ("delimiter", "header", "na", "encoding", "key")
+_READING = ("delimiter", "header", "na", "encoding", "decimal", "key")
 _MISSING = ["auto", "em", "ppca", "passive", "level", "fill", "rows", "columns", "error"]
 _FAMILIES = ("target", "rows_by", "columns_by", "count")
 
@@ -76,7 +76,8 @@ data_options = _together(
     click.option("--delimiter", metavar="CHAR", help="Of text; found by default."),
     click.option("--header/--no-header", default=None, help="First line holds names or not."),
     click.option("--na", multiple=True, metavar="WORD", help="Stands for a missing cell too."),
-    click.option("--encoding", metavar="NAME", help="Of text; UTF-8 by default."),
+    click.option("--encoding", metavar="NAME", help="Of text; found by default."),
+    click.option("--decimal", metavar="MARK", help="Of text: . or , ; found by default."),
     click.option("--key", metavar="NAME", help="Data set of an HDF5, AnnData or Zarr file."),
 )
 

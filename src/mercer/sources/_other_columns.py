@@ -2,13 +2,15 @@
 
 import abc
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, final
 
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.sources._scan import opener_of, refuse_unknown, scan
+from mercer.sources.files._plain_files import plain_file
 
 # Who opens a file that has columns of other kinds than numbers: module of this room.
 _TABLES = {
@@ -57,6 +59,7 @@ class FileColumns(abc.ABC):
     """
 
     chooses: bool = True
+    unmet: Iterable[str] = ()  # words said to be missing that were met nowhere so far
     path: Path
     schema: dict[str, Held]
     na: frozenset[str] = frozenset([""])
@@ -95,7 +98,7 @@ def open_columns(path: Any, **reading: Any) -> FileColumns:
     **reading
         Options of `scan` except columns and drop.
     """
-    path = Path(path)
+    path = plain_file(Path(path))
     module, function = opener_of(path)
     if module not in _TABLES:
         return _NumberColumns(path, scan(path, **reading))
@@ -110,7 +113,14 @@ def schema_of(path: Any, **reading: Any) -> dict[str, Held]:
 
     Parameters are those of `open_columns`.
     """
-    return dict(open_columns(path, **reading).schema)
+    return dict(_again(path, reading).schema)
+
+
+def _again(path: Any, reading: Mapping[str, Any]) -> FileColumns:
+    """Return the columns of a file that was looked at before: what was said holds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return open_columns(path, **reading)
 
 
 def other_columns(
@@ -141,7 +151,7 @@ def other_columns(
         Whether cells of delimited text stay as they stand; else what counts as missing is
         null, "NA" too.
     """
-    return open_columns(path, **(reading or {})).frames(names, rows, as_written=as_written)
+    return _again(path, reading or {}).frames(names, rows, as_written=as_written)
 
 
 @final

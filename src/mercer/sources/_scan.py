@@ -29,6 +29,7 @@ from mercer.sources.files._file_source import (
     path_of,
     shown_path,
 )
+from mercer.sources.files._plain_files import PLAIN_KINDS, plain_file
 
 # How a file's name ends, and who opens it: module of this room and function.
 # Each is called as opener(path, **options).
@@ -54,11 +55,10 @@ _OPENERS = {
 _PACKED = {".gz"}
 # Kinds of files that people have and that are not read, and the way out of them.
 _NOT_READ = {
-    "save the sheet as CSV": (".xlsx", ".xls", ".xlsm", ".ods", ".numbers"),
-    "write one object per line, in a file that ends in .ndjson": (".json",),
-    "unpack it first": (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"),
+    "save the sheet as CSV": (".numbers",),
+    "unpack it first": (".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"),
     "save the table as CSV or Parquet, in the program that wrote it": (
-        ".sav", ".dta", ".sas7bdat", ".rds", ".rda", ".rdata", ".mat", ".sqlite", ".db",
+        ".rds", ".rda", ".rdata", ".mat", ".sqlite", ".db",
         ".duckdb", ".xml", ".html", ".pdf", ".orc", ".avro",
     ),
     "this is a model: mercer.load opens it, mercer inspect shows it": (".mercer",),
@@ -194,6 +194,7 @@ def refuse_table(target: Path) -> None:
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:
+    path = plain_file(path)
     module, function = opener_of(path)
     return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
 
@@ -207,12 +208,13 @@ def opener_of(path: Path) -> tuple[str, str]:
             got=f"{path.name}",
             fix="save the numbers as .npy, .parquet or .csv",
         )
+    path = plain_file(path)
     pattern = any(letter in path.name for letter in "*?[")
     if pattern and not path.exists() and kind not in PARQUET:
         raise InputError(
-            "only Parquet files are read by a pattern",
-            got=shown_path(path),
-            fix="name one file, or pass an iterator of blocks over all of them",
+            "files of text and Parquet are read by a pattern",
+            got=f"{shown_path(path)}: {len(matching(path))} files",
+            fix="check the pattern, or name one file",
         )
     if not pattern and not path.exists():
         raise InputError(
@@ -227,10 +229,26 @@ def opener_of(path: Path) -> tuple[str, str]:
             fix="write it to a file first",
         )
     if path.is_dir() and kind != ".zarr":
+        _refuse_folder(path)
         kind = ".parquet"
     if kind not in _OPENERS:
         raise _not_read(path, kind)
     return _OPENERS[kind]
+
+
+def _refuse_folder(path: Path) -> None:
+    """Refuse a folder without Parquet files: its tables are named, for one to be taken."""
+    inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+    if any(kind_of(one) in PARQUET or one.is_dir() for one in inside):
+        return
+    known = {*_OPENERS, *PLAIN_KINDS}
+    tables = [shown_path(one) for one in inside if one.is_file() and kind_of(one) in known]
+    more = f" and {len(tables) - 10} more" if len(tables) > 10 else ""
+    raise InputError(
+        "a folder is no table: there is no Parquet file here",
+        got=f"{shown_path(path)}: {', '.join(tables[:10]) or 'no table'}{more}",
+        fix=f"name one: {tables[0]}" if tables else "name a file",
+    )
 
 
 def _not_read(path: Path, kind: str) -> InputError:

@@ -20,6 +20,7 @@ from mercer.sources import (
     scan,
 )
 from mercer.sources._scan import opener_of
+from mercer.sources.files._plain_files import plain_file
 
 HELD = 256e6  # bytes of rows up to which they are held in memory
 _COPIES = 4  # of rows that are held: as read, without some, as a frame, in the fit
@@ -53,7 +54,8 @@ def _scanned(path: Any, options: Mapping[str, Any]) -> BlockSource:
 
 def known_options(path: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options of `mercer.scan` that the kind of this file has."""
-    module, function = opener_of(Path(path))
+    path = plain_file(Path(path))
+    module, function = opener_of(path)
     opener = getattr(import_module(f"mercer.sources.{module}"), function)
     known = inspect.signature(opener).parameters
     return {name: value for name, value in reading.items() if name in known}

@@ -15,6 +15,7 @@ from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._column_choice import Chosen, ColumnChoice
 from mercer.sources.text._line_source import LineSource
+from mercer.sources.text._number_spelling import is_written_number, says_decimal
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import (
     NA,
@@ -27,6 +28,7 @@ from mercer.sources.text._text_cells import (
     read_cells,
     to_floats,
     to_floats_with_care,
+    words_for_missing,
 )
 from mercer.sources.text._text_fields import (
     MOST_FIELDS,
@@ -83,10 +85,12 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
     if not others:
         return len(words) == len(first)
     numbers = [i for i, cell in enumerate(first) if is_number(cell)]
+    if first[0] == "" and len(words) + 1 >= len(first) - len(numbers) and _corner(rows, na):
+        return True
     if not numbers:
         if not words or any(map(is_value, first)):
             return False
-        seen = any(is_value(cell) for row in others for cell in row)
+        seen = any(is_value(cell) or is_written_number(cell) for row in others for cell in row)
         return seen or _above_numbers(first, others, na) or _above_words(first, others, na)
     if _rises(first, others, numbers):
         shown = ", ".join(first[i] for i in numbers[:3])
@@ -113,6 +117,14 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
             fix="say which it is: header=True or header=False",
         )
     return False
+
+
+def _corner(rows: Sequence[Sequence[str]], na: frozenset[str]) -> bool:
+    """Tell whether the first cell alone of a table is empty: names of rows stand below it."""
+    (corner, *names), others = rows[0], rows[1:]
+    below = [row[0] for row in others]
+    filled = all(names) and all(cell not in na for cell in below)
+    return corner == "" and filled and len(set(names)) == len(names) and len(set(below)) > 1
 
 
 def _rises(
@@ -146,7 +158,7 @@ def _above_numbers(
     below = [cell for row in others for cell in row if cell not in na]
     if any(map(has_decimal_comma, first)):
         return any(map(is_number, below))
-    return not below or any(is_number(cell) or has_decimal_comma(cell) for cell in below)
+    return not below or any(is_value(cell) or is_written_number(cell) for cell in below)
 
 
 def _above_words(
@@ -216,12 +228,15 @@ def _worth(head: Lines, mark: str) -> float:
     if usual < 2:
         return 0.0
     cells = [cell for i in range(min(20, len(fields.ends))) for cell in fields.cells(i, 50)]
-    good = sum(is_number(cell) or has_decimal_comma(cell) for cell in cells)
+    good = sum(
+        is_number(cell) or has_decimal_comma(cell) or is_written_number(cell) for cell in cells
+    )
     return float(often.max() / often.sum()) * (0.1 + good / len(cells))
 
 
 _HEAD_ROWS = 1000
 _HEAD_CELLS = 200_000
+_PROVING = 2000  # columns that are asked for their decimal mark
 _AT_ONCE = 40_000  # cells of the head that are held as text
 
 
@@ -234,6 +249,7 @@ def open_text(
     header: bool | None = None,
     na: Iterable[str] = NA,
     encoding: str | None = None,
+    decimal: str | None = None,
 ) -> "TextSource":
     """Return the rows of a file of delimited text; only its head is read.
 
@@ -254,16 +270,23 @@ def open_text(
         What counts as missing in a column of numbers, and becomes NaN. In a column of text
         these are text. A column that is missing in all first lines counts as numbers.
     encoding : str or None
-        How characters are written. None reads UTF-8, or what the mark at the beginning says.
+        How characters are written. None reads UTF-8, or what the mark at the beginning says;
+        where the first lines are neither, Windows-1252.
+    decimal : {".", ","} or None
+        The decimal mark. None finds it column by column: "1.234,5" has a comma, "1,234.5" a
+        point; "1.234" and "1,234" alone are read with a point, unless another column or the
+        delimiter ";" says that decimals have a comma.
 
     Notes
     -----
     Every line must have the same number of fields. Fields may stand in double quotes, where
-    delimiters and newlines are text and a quote is written twice. Numbers have a decimal
-    point: 3, -2.5, 1e5, inf; spaces around them do no harm. Columns of true and false are
-    read as 1 and 0.
+    delimiters and newlines are text and a quote is written twice. Numbers are 3, -2.5, 1e5,
+    inf; also with decimal commas, marks between thousands, or one sign or unit in all cells of
+    the column ($, %, kg). Columns of true and false are read as 1 and 0. Lines of comment
+    before the table (# or %) are left out, and names that stand twice are numbered.
     """
-    return opened(path, delimiter, header, na, encoding, columns=columns, drop=drop)
+    chosen = {"columns": columns, "drop": drop}
+    return opened(path, delimiter, header, na, encoding, decimal, **chosen)
 
 
 def opened(
@@ -272,6 +295,7 @@ def opened(
     header: bool | None,
     na: Iterable[str],
     encoding: str | None,
+    decimal: str | None = None,
     **chosen: Any,
 ) -> "TextSource":
     """Return the file; with ``every=True`` all columns are chosen, for `texts`, not blocks."""
@@ -284,7 +308,15 @@ def opened(
         )
     if delimiter is not None:
         _refuse_delimiter(delimiter)
-    return TextSource(look(path, encoding), delimiter, header, marks, **chosen)
+    if decimal not in (None, ".", ","):
+        raise InputError(
+            "a decimal mark is a point or a comma",
+            got=f"decimal={decimal!r}",
+            fix="pass '.' or ','",
+        )
+    return TextSource(
+        look(path, encoding, guess=True), delimiter, header, marks, decimal, **chosen
+    )
 
 
 @final
@@ -297,6 +329,8 @@ class TextSource(LineSource):
         What every column of the file holds by the head, analysed or not.
     na : frozenset of str
         What counts as missing.
+    unmet : set of str
+        What was said to be missing, and was met nowhere so far.
     """
 
     _told = False  # of whole numbers that float64 cannot hold
@@ -307,6 +341,7 @@ class TextSource(LineSource):
         delimiter: str | None,
         header: bool | None,
         na: frozenset[str],
+        decimal: str | None = None,
         *,
         columns: Chosen = None,
         drop: Chosen = None,
@@ -314,7 +349,13 @@ class TextSource(LineSource):
     ) -> None:
         head = self._open(file)
         kind = Path(file.path.stem if file.packed else file.path.name).suffix.lower()
-        self.na = na
+        self.na, self._decimal = na, decimal
+        self._marks = [
+            float(mark) for mark in na if is_number(mark) and "nan" not in mark.lower()
+        ]
+        self.unmet = {*na} - {*NA}  # shared by all that are narrowed from this one
+        self._comments = _comments(head)
+        head = _without(head, self._comments)
         self._delimiter = delimiter or find_delimiter(head, kind)
         head = self._prepared(head)
         fields = find_fields(head, self._delimiter, self.label)
@@ -341,18 +382,64 @@ class TextSource(LineSource):
                 fix="check how the file was written, or pass header=False",
             )
         first = rows[0] if self._header else [""] * self._width
-        names = [name or str(i) for i, name in enumerate(first)]
-        self._pick(names, self._kinds(fields), columns, drop, every)
+        names = [_unquoted(name) or str(i) for i, name in enumerate(first)]
+        kinds = self._kinds(fields)
+        _say_spellings(names, kinds, self.label)
+        self._pick(_unique(names, self.label), kinds, columns, drop, every)
 
     def _kinds(self, fields: Fields) -> list[Kind]:
         """Return what each column holds by the first records, some columns at a time."""
         head = fields.first(self._looked_at(fields, _HEAD_CELLS))
-        few, kinds = max(1, _AT_ONCE // len(head.ends)), list[Kind]()
+        few, kinds, parts = max(1, _AT_ONCE // len(head.ends)), list[Kind](), range(0)
+        begin = 1 if self._header else 0
+        self._take_words(head, begin, few)
+        sure = self._decimal is not None
+        if self._decimal is None:
+            self._decimal, sure = self._decimal_of(head)
         for at in range(0, self._width, few):
+            parts = range(at, min(at + few, self._width))
+            for cells in texts_of(head, self._width, tuple(parts)):
+                kinds.append(kind_of_column(cells[begin:], self.na, self._decimal, sure))
+        return kinds
+
+    def _take_words(self, head: Fields, begin: int, few: int) -> None:
+        """Take words that stand for missing among numbers, such as "?", and say so."""
+        found = dict[str, str]()
+        for at in range(0, min(self._width, _PROVING), few):
+            part = tuple(range(at, min(at + few, self._width)))
+            for place, cells in zip(part, texts_of(head, self._width, part), strict=True):
+                for word in words_for_missing(cells[begin:], self.na):
+                    name = head.cells(0)[place] if begin else str(place)
+                    found.setdefault(word, name)
+        if found:
+            self.na |= frozenset(found)
+            shown = ", ".join(f"{word!r} among the numbers of {n}" for word, n in found.items())
+            warn(
+                "words were read as missing cells",
+                got=f"{self.label}: {shown}",
+                fix="correct these cells where they mean something else",
+                category=DataWarning,
+            )
+
+    def _decimal_of(self, head: Fields) -> tuple[str | None, bool]:
+        """Return the decimal mark that some column proves, or else the delimiter suggests.
+
+        And whether it is proved.
+        """
+        if b"," not in head.lines.data and self._delimiter != ";":
+            return None, False
+        begin, few = 1 if self._header else 0, max(1, _AT_ONCE // len(head.ends))
+        said = set[str]()
+        for at in range(0, min(self._width, _PROVING), few):
             part = tuple(range(at, min(at + few, self._width)))
             for cells in texts_of(head, self._width, part):
-                kinds.append(kind_of_column(cells[1:] if self._header else cells, self.na))
-        return kinds
+                present = [cell for cell in cells[begin:] if cell not in self.na]
+                if present:
+                    said.add(says_decimal(present))
+        said.discard("")
+        if len(said) == 1:
+            return said.pop(), True
+        return ("," if not said and self._delimiter == ";" else None), False
 
     def _take(self, chosen: ColumnChoice) -> None:
         """Take on a choice of columns."""
@@ -363,6 +450,7 @@ class TextSource(LineSource):
         self._order = None if chosen.at == self._kept else [place[c] for c in chosen.at]
         names, kinds = list(self.kinds), list(self.kinds.values())
         self._flags = [kinds[i].flags for i in self._kept]
+        self._spellings = [kinds[i].spelling for i in self._kept]
         self._read_names = [names[i] for i in self._kept]
 
     def _rows(self, fields: Fields) -> list[list[str]]:
@@ -385,7 +473,8 @@ class TextSource(LineSource):
         return single_spaced(lines) if self._delimiter == " " else lines
 
     def _body(self, lines: Lines) -> Lines:
-        first, lines = lines.line == 1, self._prepared(lines)
+        first = lines.line == 1
+        lines = self._prepared(_without(lines, self._comments) if first else lines)
         if not (first and self._header):
             return lines
         data = lines.data[self._header :]
@@ -394,6 +483,8 @@ class TextSource(LineSource):
     def _fields(self, lines: Lines) -> Fields:
         fields = find_fields(lines, self._delimiter, self.label)
         fields.refuse_ragged(self._width, self.label)
+        if self.unmet:
+            self.unmet -= {mark for mark in self.unmet if mark.encode() in lines.data}
         return fields
 
     def _starts(self, lines: Lines) -> Array:
@@ -403,11 +494,17 @@ class TextSource(LineSource):
         fields = self._fields(lines)
         text = kept(fields, self._width, self._kept)
         values = None
-        if not any(self._flags):
+        if not any(self._flags) and not any(self._spellings):
             values = to_floats(text, len(self._kept), self._delimiter, self.na)
         if values is None or len(values) != len(fields.ends):
             values = self._careful(fields, text)
         self._tell_long(fields, values)
+        for mark in self._marks:  # however it is written: -999, -999.0
+            found = values == mark
+            if found.any():
+                same = {one for one in self.unmet if is_number(one) and float(one) == mark}
+                self.unmet -= same
+                values = np.where(found, np.nan, values)
         return values if self._order is None else values[:, self._order]
 
     def _careful(self, fields: Fields, text: bytes) -> Array:
@@ -416,7 +513,8 @@ class TextSource(LineSource):
         if len(cells) != len(fields.ends) * len(self._kept):
             rows = [fields.cells(i) for i in range(len(fields.ends))]
             cells = type(cells)([row[i] for row in rows for i in self._kept])
-        values, wrong = to_floats_with_care(cells, self._flags, self.na)
+        odd = self._spellings if any(self._spellings) else ()
+        values, wrong = to_floats_with_care(cells, self._flags, self.na, odd)
         if wrong.any():
             row, column = (int(i) for i in np.argwhere(wrong)[0])
             name, flags = self._read_names[column], self._flags[column]
@@ -452,7 +550,85 @@ class TextSource(LineSource):
         self.hold_files()
 
     def _options(self) -> tuple[Any, ...]:
-        return self._delimiter, self._header, sorted(self.na), self.file.encoding
+        how = self._delimiter, self._header, sorted(self.na), self.file.encoding
+        return (*how, self._decimal, self._comments)
+
+
+def _comments(head: Lines) -> int:
+    """Return the bytes of the lines of comment that stand before a table.
+
+    A comment of as many fields as the line below it, where no other comment stands, is its
+    header: ``#id,a,b``.
+    """
+    end, data = 0, head.data
+    for mark in (b"#", b"%", b"//"):
+        if not data.startswith(mark):
+            continue
+        lines = 0
+        while data.startswith((mark, b"\n"), end) and data.find(b"\n", end) >= 0:
+            end = data.index(b"\n", end) + 1
+            lines += 1
+        first, below = data[:end].strip(), data[end : data.find(b"\n", end)]
+        alike = any(0 < first.count(d) == below.count(d) for d in (b",", b";", b"\t"))
+        return 0 if lines == 1 and alike else end
+    return 0
+
+
+def _without(lines: Lines, count: int) -> Lines:
+    """Return the lines behind so many bytes."""
+    if not count:
+        return lines
+    line = lines.line_at(count)
+    return dataclasses.replace(lines, data=lines.data[count:], line=line)
+
+
+def _unquoted(name: str) -> str:
+    """Return a name without single quotes around it, or the mark of a comment before it."""
+    name = name.removeprefix("#").strip() if name.startswith("#") and len(name) > 1 else name
+    return name[1:-1] if len(name) > 2 and name[0] == name[-1] == "'" else name
+
+
+def _unique(names: Sequence[str], label: str) -> list[str]:
+    """Return names of which those that stand again are numbered; that is said."""
+    taken, out, twins = set(names), list[str](), list[str]()
+    seen = set[str]()
+    for name in names:
+        new, number = name, 2
+        while new in seen or (new != name and new in taken):
+            new, number = f"{name}_{number}", number + 1
+        if new != name:
+            twins.append(f"{new} for the next {name}")
+        seen.add(new)
+        out.append(new)
+    if twins:
+        warn(
+            "names that stand twice are numbered",
+            got=f"{label}: {', '.join(twins[:5])}" + (", ..." if len(twins) > 5 else ""),
+            fix="rename the columns in the file to have other names",
+            category=DataWarning,
+        )
+    return out
+
+
+def _say_spellings(names: Sequence[str], kinds: Sequence[Kind], label: str) -> None:
+    """Warn once of columns whose numbers are not written plainly, and how they are read."""
+    for decimal, example in ((",", "1.234,5 is 1234.5"), (".", "1,234.5 is 1234.5")):
+        some = [
+            (name, kind.spelling)
+            for name, kind in zip(names, kinds, strict=True)
+            if kind.spelling is not None and kind.spelling.decimal == decimal
+        ]
+        if some:
+            around = list(dict.fromkeys(one.around for _, one in some if one.around))
+            without = f", {', '.join(around[:5])} left out" if around else ""
+            shown = ", ".join(name for name, _ in some[:5]) + (", ..." if len(some) > 5 else "")
+            words = "a decimal comma" if decimal == "," else "a decimal point"
+            warn(
+                f"numbers are read with {words} ({example}{without}): {shown}",
+                got=label,
+                fix="pass decimal='.' or decimal=',' where that is wrong",
+                category=DataWarning,
+            )
 
 
 def _refuse_delimiter(delimiter: str) -> None:

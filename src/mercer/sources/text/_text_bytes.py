@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, final
 
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError, warn
 
 _BOMB_BYTES = 100_000_000  # unpacked bytes from which on the packing ratio is watched
 _BOMB_RATIO = 1000
@@ -138,6 +138,7 @@ def read_some(stream: gzip.GzipFile | IO[bytes], size: int, label: str, count: i
     )
 
 
+_GUESSED = 1 << 20  # bytes by which the encoding is guessed
 _LOOK = 4096  # bytes that tell what a file is
 
 # What a file begins with when it is not text, and what to call it.
@@ -166,7 +167,7 @@ _MARKS = (
 )
 
 
-def look(path: Path, encoding: str | None = None) -> TextFile:
+def look(path: Path, encoding: str | None = None, guess: bool = False) -> TextFile:
     """Return what a text file is by its first bytes; what is no text is refused.
 
     Parameters
@@ -175,6 +176,8 @@ def look(path: Path, encoding: str | None = None) -> TextFile:
         A file; one whose name ends with .gz is unpacked while it is read.
     encoding : str or None
         How characters are written. None takes the mark at the beginning, UTF-8 without one.
+    guess : bool
+        Whether what is no UTF-8 may be Windows-1252.
     """
     packed = path.suffix.lower() == ".gz"
     with path.open("rb") as raw:
@@ -189,7 +192,33 @@ def look(path: Path, encoding: str | None = None) -> TextFile:
         head = read_some(stream, _LOOK, path.name, 0)
     _refuse_disguise(head, path.name, packed)
     name, mark = _encoding(head, encoding, path.name)
+    if guess and encoding is None and name == "utf-8" and not mark:
+        name = _guessed(path, packed)
     return TextFile(path, packed, name, mark)
+
+
+def _guessed(path: Path, packed: bool) -> str:
+    """Return "utf-8", or "cp1252" where the first megabyte is none; that is said."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as raw:
+        stream = gzip.GzipFile(fileobj=raw) if packed else raw
+        head = read_some(stream, _GUESSED, path.name, 0)
+    if head.isascii() or b"\0" in head:
+        return "utf-8"
+    try:
+        decoder.decode(head)
+    except UnicodeDecodeError as error:
+        # Where letters of UTF-8 stand before, the file is damaged; the codec has no 81, 8d, ...
+        if not head[: error.start].isascii() or {*head} & {0x81, 0x8D, 0x8F, 0x90, 0x9D}:
+            return "utf-8"
+        warn(
+            "the text is not UTF-8 and was read as Windows-1252",
+            got=f"{path.name}: byte {head[error.start : error.start + 1].hex()}",
+            fix="pass encoding='utf-8' or another where that is wrong",
+            category=DataWarning,
+        )
+        return "cp1252"
+    return "utf-8"
 
 
 def _encoding(head: bytes, wanted: str | None, label: str) -> tuple[str, int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.sources.text._number_spelling import Spelling, is_written_number, spelling_of
 
 NA = ("", "NA", "NaN", "nan", "null")  # what counts as missing
 _NUMBER = re.compile(
@@ -29,12 +30,14 @@ _FLAGS = {"true": 1.0, "false": 0.0}
 class Kind:
     """What a column holds: numbers, truth values (read as 1 and 0), or else `other`.
 
-    `zeros` tells of whole numbers that begin with a zero, as codes do: 007.
+    `zeros` tells of whole numbers that begin with a zero, as codes do: 007; `spelling` of
+    numbers that are not written plainly.
     """
 
     flags: bool = False
     other: str | None = None
     zeros: bool = False
+    spelling: Spelling | None = None
 
 
 def is_number(cell: str) -> bool:
@@ -53,20 +56,68 @@ def is_value(cell: str) -> bool:
     return plain or cell.lower() in _FLAGS or _DATE.fullmatch(cell) is not None
 
 
-def kind_of_column(cells: Sequence[str], na: frozenset[str]) -> Kind:
-    """Return what a column holds by some of its cells; all missing counts as numbers."""
+def kind_of_column(
+    cells: Sequence[str], na: frozenset[str], decimal: str | None = None, sure: bool = False
+) -> Kind:
+    """Return what a column holds by some of its cells; all missing counts as numbers.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The first cells.
+    na : frozenset of str
+        What counts as missing.
+    decimal : {".", ","} or None
+        The decimal mark of the file, where it is known.
+    sure : bool
+        Whether it is, and later cells may have it though none of these has.
+    """
     present = [cell for cell in cells if cell not in na]
     odd = [cell for cell in present if not is_number(cell)]
     if not odd:
+        if decimal == "," and (sure or any("." in cell for cell in present)):
+            spelling = spelling_of(present, ",")
+            if spelling is not None and spelling.decimal == ",":
+                return Kind(spelling=spelling)
         return Kind(zeros=any(map(_CODE.fullmatch, present)))
     if len(odd) == len(present) and all(cell.lower() in _FLAGS for cell in odd):
         return Kind(flags=True)
-    if all(has_decimal_comma(cell) for cell in odd):
-        return Kind(other="text with decimal commas")
     if all(_DATE.fullmatch(cell) for cell in odd):
         return Kind(other="dates")
+    spelling = spelling_of(present, decimal)
+    if spelling is not None:
+        return Kind(spelling=spelling)
     few = len(odd) <= 0.1 * len(present)  # a column of numbers with a word in it
     return Kind(other=f"text such as {_short(odd[0])}" if few else "text")
+
+
+# Words that mean missing where all other cells of a column are numbers.
+_LACKS = {
+    "?", "-", "--", "---", ".", "..", "*", "n/a", "#n/a", "na", "n.a.", "nan", "none", "null",
+    "nil", "unknown", "missing", "unk", "not available", "not known", "#value!", "#div/0!", "–",
+    "—", "k.a.", "s.d.", "n.d.", "nd",
+}  # fmt: skip
+_MOSTLY = 0.5  # share of numbers from which on such a word among them means missing
+
+
+def words_for_missing(cells: Sequence[str], na: frozenset[str]) -> frozenset[str]:
+    """Return words that stand for missing among the numbers of a column: "?", "unknown".
+
+    None where another word stands there, or where less than half of the cells are numbers.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Its first cells.
+    na : frozenset of str
+        What counts as missing anyway.
+    """
+    present = [cell for cell in cells if cell not in na]
+    odd = {cell for cell in present if not is_written_number(cell) and not is_number(cell)}
+    if not odd or not all(cell.lower() in _LACKS for cell in odd):
+        return frozenset()
+    numbers = sum(cell not in odd for cell in present)
+    return frozenset(odd) if numbers >= _MOSTLY * len(present) else frozenset()
 
 
 def to_floats(text: bytes, columns: int, delimiter: str, na: frozenset[str]) -> Array | None:
@@ -104,7 +155,10 @@ def read_cells(text: bytes, delimiter: str) -> Any:
 
 
 def to_floats_with_care(
-    cells: Any, flags: Sequence[bool], na: frozenset[str]
+    cells: Any,
+    flags: Sequence[bool],
+    na: frozenset[str],
+    spellings: Sequence[Spelling | None] = (),
 ) -> tuple[Array, Array]:
     """Return (values, wrong): the numbers as `to_floats`, and which cells are none.
 
@@ -116,6 +170,8 @@ def to_floats_with_care(
         Which columns hold truth values.
     na : frozenset of str
         What counts as missing.
+    spellings : sequence of Spelling or None
+        How the numbers of the columns are written; empty where all are written plainly.
     """
     import polars as pl
 
@@ -124,6 +180,12 @@ def to_floats_with_care(
     missing = cells.is_in(sorted(na)).to_numpy().reshape(-1, len(flags))
     wrong = values.is_null().to_numpy().reshape(missing.shape) & ~missing
     numbers = values.fill_null(np.nan).to_numpy().reshape(missing.shape)
+    for column, spelling in enumerate(spellings):
+        if spelling is not None:
+            found = spelling.numbers(cells.gather_every(len(flags), column))
+            wrong[:, column] = found.is_null().to_numpy() & ~missing[:, column]
+            numbers = numbers.copy() if not numbers.flags.writeable else numbers
+            numbers[:, column] = found.fill_null(np.nan).to_numpy()
     if any(flags):
         truth = cells.str.to_lowercase().replace_strict(_FLAGS, default=None)
         found = truth.cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(missing.shape)
@@ -134,8 +196,8 @@ def to_floats_with_care(
 
 def not_a_number(place: str, cell: Any, column: str, flags: bool = False) -> InputError:
     """Return the refusal of a cell that holds no number."""
-    if isinstance(cell, str) and has_decimal_comma(cell):
-        fix = "numbers with a decimal comma are not read: write a point"
+    if isinstance(cell, str) and is_written_number(cell):
+        fix = "write it like the other numbers of the column, or pass decimal=','"
     else:
         fix = f"correct the cell, or leave the column out with drop={column!r}"
     what = "true nor false" if flags else "a number"

@@ -17,9 +17,10 @@ def open_text(
     header: bool | None = None,
     na: Iterable[str] = NA,
     encoding: str | None = None,
+    decimal: str | None = None,
 ) -> "TextColumns":
     """Return the columns of a file of delimited text; the parameters are those of `scan`."""
-    return TextColumns(_text.opened(path, delimiter, header, na, encoding, every=True))
+    return TextColumns(_text.opened(path, delimiter, header, na, encoding, decimal, every=True))
 
 
 def open_ndjson(path: Path) -> "TextColumns":
@@ -33,7 +34,7 @@ class TextColumns(FileColumns):
 
     def __init__(self, source: Any) -> None:
         self._source, self.path = source, source.path
-        self.na = getattr(source, "na", self.na)
+        self.na, self.unmet = getattr(source, "na", self.na), getattr(source, "unmet", ())
         self.schema = {name: _held(kind) for name, kind in source.kinds.items()}
         source.hold_files()
 

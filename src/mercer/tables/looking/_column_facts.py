@@ -9,7 +9,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.sources import Held
-from mercer.tables.looking._column_numbers import Numbers, count_distinct, is_serial
+from mercer.tables.looking._column_numbers import (
+    Numbers,
+    count_distinct,
+    is_serial,
+    likely_codes,
+)
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(\.\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d+")
@@ -60,6 +65,8 @@ class Facts:
         Of numbers.
     serial : bool
         Whether its whole numbers count rows, or groups of rows, by the head.
+    codes : tuple of float
+        Values of numbers that may stand for missing cells, by the head.
     """
 
     name: str
@@ -77,6 +84,7 @@ class Facts:
     low: float | None = None
     high: float | None = None
     serial: bool = False
+    codes: tuple[float, ...] = ()
 
     @property
     def is_number(self) -> bool:
@@ -135,6 +143,7 @@ def number_facts(
                 low=float(found.low[j]),
                 high=float(found.high[j]),
                 serial=whole and is_serial(head[:, j]),
+                codes=likely_codes(head[:, j]),
             )
         elif found.infinite[j]:
             facts = dataclasses.replace(facts, kind="number")

@@ -12,6 +12,9 @@ _WIDE = 2000  # columns up to which they are
 _STEPS = 0.9  # share of rows in which a serial number counts up by one
 _RUN = 10  # rows, or different values, from which on counting is no chance
 _MANY = 50  # values from 1 on, each there and in order, that number groups of rows
+_VALUES = 4  # different values that a column with a code has, at least
+_CODES = 3  # of one column
+_NINES = 0.5  # of the range of the rest that nines lie off, at least
 _LEAST = 1e-280  # sums of squares that have lost no digits
 
 
@@ -228,6 +231,42 @@ def is_serial(cells: Array) -> bool:
     runs = np.diff(ends)
     even = len(runs) >= _RUN and bool((runs == runs[0]).all())
     return even or len(ends) >= _MANY
+
+
+def likely_codes(cells: Array) -> tuple[float, ...]:
+    """Return values that may stand for missing: nines far outside the rest that come again.
+
+    -999, 9999, 99.9, -9; also a round number below zero where nothing else is.
+
+    Parameters
+    ----------
+    cells : array of float (n,)
+        The first rows of a column; NaN where a cell is missing.
+    """
+    found = list[float]()
+    values, counts = np.unique(cells[np.isfinite(cells)], return_counts=True)
+    while len(values) > _VALUES and len(found) < _CODES:
+        ends = [(len(values) - 1, -2), (0, 1)]
+        at = next((i for i, by in ends if _is_code(values, counts, i, by)), None)
+        if at is None:
+            break
+        found.append(float(values[at]))
+        values, counts = np.delete(values, at), np.delete(counts, at)
+    return tuple(found)
+
+
+def _is_code(values: Array, counts: Array, at: int, beside: int) -> bool:
+    """Tell whether the first or last of sorted values repeats, is round, and lies far off."""
+    if counts[at] < 2:
+        return False
+    value, rest = float(values[at]), np.delete(values, at)
+    span, gap = float(rest[-1] - rest[0]), abs(value - float(values[beside]))
+    digits = f"{abs(value):.10g}".replace(".", "").strip("0")
+    same = len(set(digits)) == 1 and digits[0] in "789"
+    if same and (len(digits) > 1 or value < 0):
+        return gap > _NINES * span
+    alone = value < 0 <= rest[0] and len(digits) == 1 and value % 10 == 0
+    return alone and gap > span
 
 
 def count_distinct(values: Array) -> int:

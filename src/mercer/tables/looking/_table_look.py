@@ -117,6 +117,9 @@ def look(path: Any, asked: Asked | None = None) -> Look:
     given = roles(facts, asked, label)
     columns = tuple(_column(one, *role) for one, role in zip(facts, given, strict=True))
     said = (*notes(facts, columns, rows, walked, asked), *counted, *_spoken(caught))
+    unmet = sorted(file.columns.unmet)
+    if unmet:
+        said = (*said, f"no cell holds {', '.join(map(repr, unmet))} (--na)")
     return Look(str(path), label, rows, columns, asked, said, found)
 
 

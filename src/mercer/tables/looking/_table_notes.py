@@ -72,6 +72,7 @@ def notes(
     lines = list(_turned(facts, rows, asked))
     lines += _disguised(facts)
     if walked is not None and not asked.transpose:
+        lines += _codes(facts, columns, walked)
         lines += _copies(facts, columns, walked)
         lines += _of_rows(columns, rows, walked)
     return tuple(lines)
@@ -99,6 +100,23 @@ def _disguised(facts: Sequence[Facts]) -> list[str]:
         names = [one.name for one in facts if one.disguised and one.words == words]
         if names:
             lines.append(f"{_listed(names)}: numbers {words}, not read; {fix}")
+    return lines
+
+
+def _codes(facts: Sequence[Facts], columns: Sequence[Column], walked: NotesWalk) -> list[str]:
+    """Name values that may stand for missing cells, and the option that takes them so."""
+    place, found = {name: j for j, name in enumerate(walked.names)}, dict[float, list[str]]()
+    for one, column in zip(facts, columns, strict=True):
+        if column.role == "active":
+            for code in one.codes:
+                found.setdefault(code, []).append(one.name)
+    lines = list[str]()
+    for code, names in found.items():
+        times = sum(int((walked.head[:, place[name]] == code).sum()) for name in names)
+        lines.append(
+            f"{times:,} cells of {_listed(names)} hold {code:g}, far from all others: a code"
+            f" for missing cells? --na {code:g} takes it so"
+        )
     return lines
 
 
