@@ -13,6 +13,7 @@ from benchmarks import (
     calibration,
     cluster,
     command_line,
+    everyday,
     kernel,
     manifold,
     manifold_isomap,
@@ -45,7 +46,7 @@ NAMED: dict[str, Any] = {
     "report": report,
     "scale": scale,
 }
-OTHERS = ("all", *NAMED, "missing", "table", "versions")
+OTHERS = ("all", *NAMED, "everyday", "missing", "table", "versions")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,6 +67,10 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument(
         "--against", type=Path, default=None, help="tree of another version, for versions"
+    )
+    options.add_argument("--seed", type=int, default=0, help="of the cells of everyday")
+    options.add_argument(
+        "--count", type=int, default=60, help="how many cells of everyday are drawn"
     )
     options.add_argument("--list", action="store_true", help="only name the cases")
     options.add_argument("--out", type=Path, default=None, help="JSON result file")
@@ -97,6 +102,8 @@ def main(arguments: list[str] | None = None) -> int:
         out = given.out or runner.FOLDER / "results" / "versions.json"
         versions.run(out, given.case, given.against)
         return 0
+    if given.command == "everyday":
+        return _everyday(given)
     if given.command == "missing":
         name = "partial-missing.json" if given.quick else "missing.json"
         out = given.out or runner.FOLDER / "results" / name
@@ -115,6 +122,18 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen:
             out, weigh = _out(given, group), not given.weigh_ours_only
             print(runner.run(chosen, rivals, out, quick=given.quick, weigh_rivals=weigh))
+    return 0
+
+
+def _everyday(given: argparse.Namespace) -> int:
+    """Measure or list the everyday cells of a seed."""
+    if given.list:
+        print("\n".join(cell.name for cell in everyday.drawn(given.seed, given.count)))
+        return 0
+    whole = given.case == "*" and given.count >= 60
+    name = "everyday.json" if whole else "partial-everyday.json"
+    out = given.out or runner.FOLDER / "results" / name
+    everyday.run(out, given.case, given.seed, given.count)
     return 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cluster, cluster_model, kernel, missing, scale
+from benchmarks import cluster, cluster_model, everyday, kernel, missing, scale
 from benchmarks.calibration import page as calibration_page
 from benchmarks.calibration.statement import read_cells
 from benchmarks.cases import GROUPS
@@ -65,6 +65,9 @@ def generate(
             found[group] = json.loads(path.read_text())
     page.parent.mkdir(parents=True, exist_ok=True)
     text = docs_page(found)
+    if (results / "everyday.json").exists():
+        found_there = json.loads((results / "everyday.json").read_text())
+        text += "\n".join(everyday.section(found_there))
     if (results / "kernel.json").exists():
         text += "\n".join(kernel.section(json.loads((results / "kernel.json").read_text())))
     if (results / "scale.json").exists():

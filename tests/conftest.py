@@ -29,6 +29,18 @@ for _place in ("sources", "numerics", "contract", "oracle", "passes"):
         sys.path.insert(0, _folder)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _default_rates(tmp_path_factory):
+    """Plans go by default rates, whatever was measured on this machine."""
+    from mercer.store import _machine_record
+
+    folder = tmp_path_factory.mktemp("no_rates")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_machine_record, "_folder", lambda: folder)
+        _machine_record._kept.cache_clear()
+        yield
+
+
 @dataclasses.dataclass(frozen=True)
 class Library:
     """An array library as a test sees it: numbers in, numbers out."""

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from mercer.arrays import can_compile, compiled, in_any_order
+from mercer.arrays import _compiled_loops, can_compile, compiled, in_any_order
 
 
 def total(numbers):
@@ -82,15 +82,23 @@ def test_terms_are_added_in_another_order_only_where_a_loop_says_so():
 
 @pytest.mark.usefixtures("forgotten")
 def test_code_that_cannot_be_kept_is_made_all_the_same(monkeypatch):
-    numba = pytest.importorskip("numba")
-    plain, asked = numba.njit, []
+    pytest.importorskip("numba")
 
-    def njit(**options):
-        asked.append(options)
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return plain(**options)
+    def no_folder(_loop):
+        raise RuntimeError("cannot cache function: no locator available")
 
-    monkeypatch.setattr(numba, "njit", njit)
+    monkeypatch.setattr(_compiled_loops, "_user_cache", lambda: no_folder)
     assert compiled(total)(np.arange(4.0)) == 6.0
-    assert [options.get("cache") for options in asked] == [True, None]
+
+
+def test_machine_code_is_kept_for_the_user_and_not_beside_the_source(tmp_path, monkeypatch):
+    pytest.importorskip("numba")
+    source = tmp_path / "loop_of_a_test.py"
+    source.write_text("def last(numbers):\n    return numbers[len(numbers) - 1]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    loop = importlib.import_module("loop_of_a_test").last
+    made = compiled(loop)
+    assert made(np.arange(4.0)) == 3
+    kept = [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]
+    assert kept == []
+    assert made._cache is None or not str(made._cache.cache_path).startswith(str(tmp_path))

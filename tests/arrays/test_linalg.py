@@ -228,11 +228,16 @@ def test_eigenpairs_in_place_are_the_same(order):
 
 @pytest.mark.parametrize("order", [1, 5, 32, 33, 80])
 @pytest.mark.parametrize("k", [0, 1, 5])
-def test_leading_pairs_are_those_of_all(order, k):
+@pytest.mark.parametrize("how", ["kept", "destroyed", "by SciPy", "by columns"])
+def test_leading_pairs_are_those_of_all(order, k, how, monkeypatch):
     k = min(k, order)
     a = np.random.default_rng(order).standard_normal((order, order))
     a = a + a.T
-    values, vectors = leading_eigh(a, k)
+    if how == "by SciPy":  # whose routine has another form
+        monkeypatch.setattr(_linalg, "_routine", lambda *_: None)
+    given = np.array(a, order="F" if how == "by columns" else "C")
+    values, vectors = leading_eigh(given, k, destroy=how != "kept")
+    assert how != "kept" or np.array_equal(given, a)
     assert vectors.shape == (order, k)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(a)[::-1][:k], rtol=0, atol=1e-12)
     np.testing.assert_allclose(a @ vectors, vectors * values, rtol=0, atol=1e-11)
@@ -247,9 +252,9 @@ def symmetric(n, seed=0):
 @pytest.mark.parametrize("found", [True, False], ids=["called", "by SciPy"])
 @pytest.mark.parametrize("n", [1, 2, 37, 200])
 def test_the_pairs_are_those_of_scipy_and_lie_in_the_matrix(n, found, monkeypatch):
-    assert _linalg._dsyevd() is not None
+    assert _linalg._routine("dsyevd", _linalg._DSYEVD) is not None
     if not found:  # a SciPy whose routine has another form
-        monkeypatch.setattr(_linalg, "_dsyevd", lambda: None)
+        monkeypatch.setattr(_linalg, "_routine", lambda *_: None)
     a = symmetric(n)
     given = a.copy(order="F")
     values, vectors = eigh_over(given)
@@ -263,7 +268,7 @@ def test_a_failure_says_its_code(monkeypatch):
     def failing(*arguments):
         arguments[-1]._obj.value = 7
 
-    monkeypatch.setattr(_linalg, "_dsyevd", lambda: failing)
+    monkeypatch.setattr(_linalg, "_routine", lambda *_: failing)
     with pytest.raises(np.linalg.LinAlgError, match="code 7 at order 30"):
         eigh_over(symmetric(30))
 

@@ -173,7 +173,7 @@ def test_vectors_beyond_the_rank_complete_the_others(kernel):
     assert model.rank_ < 14
     assert model.rank_ == np.sum(model.eigenvalues_ > 0)
     U = model.eigenvectors_
-    agree(U.T @ U, np.eye(14), 1e-12)
+    agree(U.T @ U, np.eye(14), 1e-11)  # λ₁/λ₉ is 3e5, and squares are summed
     for Z in (model.transform(X), model.fit_transform(X)):
         assert Z.shape == (20, 14)
         assert not Z[:, model.rank_ :].any()

@@ -295,7 +295,7 @@ def test_the_lengthscale_and_the_frame_stay():
 
 @pytest.mark.parametrize("passes", [1, 2])
 def test_few_passes_give_honest_intervals(passes):
-    X = rows(600)
+    X = rows(1500)
     model = KernelPCA(3, kernel=RBF(1.0), landmarks=30).fit(X)
     wide = model.certificate_.upper - model.certificate_.lower
     values = truth(RBF(1.0), X)[:3]

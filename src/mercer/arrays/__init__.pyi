@@ -9,6 +9,7 @@ from mercer.arrays._linalg import eigh as eigh
 from mercer.arrays._linalg import eigh_in_place as eigh_in_place
 from mercer.arrays._linalg import eigvalsh as eigvalsh
 from mercer.arrays._linalg import interruptible as interruptible
+from mercer.arrays._linalg import is_few as is_few
 from mercer.arrays._linalg import leading_eigh as leading_eigh
 from mercer.arrays._linalg import orthonormal as orthonormal
 from mercer.arrays._linalg import qr as qr
@@ -44,6 +45,7 @@ from mercer.arrays._sparse_cells import check_places as check_places
 from mercer.arrays._sparse_cells import check_pointers as check_pointers
 from mercer.arrays._tiles import Tiles as Tiles
 from mercer.arrays._tiles import add_gram as add_gram
+from mercer.arrays._tiles import column_ends as column_ends
 from mercer.arrays._tiles import column_squares as column_squares
 from mercer.arrays._tiles import column_sums as column_sums
 from mercer.arrays._tiles import in_units as in_units

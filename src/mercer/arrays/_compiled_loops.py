@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
@@ -38,20 +39,36 @@ def in_any_order(loop: _Loop) -> _Loop:
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return `loop` as machine code that runs without Python's lock.
 
-    Functions of the same module that it calls are compiled with it. The code is kept beside
-    the source, or in the user's cache, for the next process.
+    Functions of the same module that it calls are compiled with it. The code is kept in the
+    user's cache for the next process, never beside the source.
     """
     numba = importlib.import_module("numba")
     # Division as NumPy does it: a check for zero would keep loops from being vectorised.
     how = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
     if getattr(loop, "in_any_order", False):
         how["fastmath"] = {"reassoc", "contract"}
-    whole = _with_compiled_parts(loop)
-    try:
-        made = numba.njit(cache=True, **how)(whole)
-    except RuntimeError:  # no folder to keep it in
-        made = numba.njit(**how)(whole)
+    made = numba.njit(**how)(_with_compiled_parts(loop))
+    with suppress(ImportError, AttributeError, RuntimeError, OSError):  # nowhere to keep it
+        made._cache = _user_cache()(made.py_func)
     return made  # type: ignore[no-any-return]
+
+
+@cache
+def _user_cache() -> Any:
+    """Return Numba's cache of a function, of the folders that are the user's alone."""
+    caching = importlib.import_module("numba.core.caching")
+    locators = [  # NUMBA_CACHE_DIR first; in older versions their names begin with a bar
+        getattr(caching, name, None) or getattr(caching, f"_{name}")
+        for name in ("UserProvidedCacheLocator", "UserWideCacheLocator")
+    ]
+
+    class Kept(caching.CompileResultCacheImpl):  # type: ignore[name-defined]
+        _locator_classes = locators
+
+    class UserCache(caching.FunctionCache):  # type: ignore[name-defined]
+        _impl_class = Kept
+
+    return UserCache
 
 
 def _with_compiled_parts(loop: Any) -> Any:

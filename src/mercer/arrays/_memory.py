@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import time
 from pathlib import Path
 
 from mercer.errors import InputError
@@ -10,6 +11,8 @@ _UNITS = {"": 1, "B": 1}
 _UNITS |= {f"{letter}B": 1000 ** (i + 1) for i, letter in enumerate("KMGTP")}
 _UNITS |= {f"{letter}IB": 1024 ** (i + 1) for i, letter in enumerate("KMGTP")}
 _FALLBACK = 4 * 1024**3  # bytes assumed free where the system does not tell
+_STALE = 1.0  # seconds after which the system is asked again
+_told = (-_STALE, 0)  # when it was asked, and what it said
 
 
 def parse_bytes(size: float | str) -> int:
@@ -50,7 +53,19 @@ def show_bytes(size: float) -> str:
 
 
 def available_bytes() -> int:
-    """Return the memory that can be taken without swapping, limits of a container included."""
+    """Return the memory that can be taken without swapping, limits of a container included.
+
+    The system is asked once a second at most: a small fit takes less than its answer.
+    """
+    global _told
+    now = time.monotonic()
+    if not now - _told[0] < _STALE:
+        _told = now, _free_bytes()
+    return _told[1]
+
+
+def _free_bytes() -> int:
+    """Return what the system says is free."""
     free = _FALLBACK
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():

@@ -17,8 +17,18 @@ Array: TypeAlias = Any  # any array of the array API standard
 Namespace: TypeAlias = Any
 
 
+# From 2.1 on NumPy has every word of the standard itself.
+_NUMPY: Namespace = np if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else None
+
+
 def namespace(*arrays: Array) -> Namespace:
     """Return the array namespace that `arrays` share."""
+    for array in arrays if _NUMPY is not None else ():
+        if type(array) is not np.ndarray:
+            break
+    else:
+        if _NUMPY is not None and arrays:
+            return _NUMPY
     try:
         return array_api_compat.array_namespace(*arrays)
     except TypeError:

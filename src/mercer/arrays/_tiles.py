@@ -106,6 +106,14 @@ def column_squares(y: Array) -> Array:
     return xp.sum(xp.astype(y * y, xp.float64), axis=0)
 
 
+def column_ends(y: Array) -> tuple[Array, Array]:
+    """Return the least and the largest cells of columns, each (p,)."""
+    if is_numpy(y):
+        return y.min(axis=0), y.max(axis=0)
+    xp = namespace(y)
+    return xp.min(y, axis=0), xp.max(y, axis=0)
+
+
 def add_gram(total: Array, y: Array, space: Array | None) -> Array:
     """Add YᵀY (p, p) to the float64 `total` in place; return the product just added."""
     xp = namespace(y)

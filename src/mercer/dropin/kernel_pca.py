@@ -332,9 +332,6 @@ class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):
 
     # -- conventions ------------------------------------------------------------------
 
-    def _alignment(self, seen: SeenRows) -> float | None:
-        return super()._alignment(seen) if self._varies else None
-
     def _scale(  # type: ignore[override]
         self, spectrum: Spectrum, found: KernelFound, source: SeenRows
     ) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from mercer.arrays import Array, namespace
+from mercer.arrays import Array, is_numpy, namespace
 from mercer.operators._scaling import refuse_lost
 
 _REACH = 2.0**1015  # of factors that keep their digits, and of their inverses
@@ -75,6 +75,9 @@ class Moments:
     @property
     def variances(self) -> Array:
         """Sample variances (p,) in units of 4^exponent, dividing by Σw - 1."""
+        if is_numpy(self.scatter):
+            squares = self.scatter if self.scatter.ndim == 1 else self.scatter.diagonal()
+            return np.where(squares > 0, squares, 0.0) / (self.total - 1)
         xp = namespace(self.scatter)
         diagonal = self.scatter if self.scatter.ndim == 1 else xp.linalg.diagonal(self.scatter)
         return xp.where(diagonal > 0, diagonal, xp.zeros_like(diagonal)) / (self.total - 1)

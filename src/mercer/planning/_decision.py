@@ -1,6 +1,7 @@
 """plan(): a pure function from a Problem to a decision."""
 
 import dataclasses
+from functools import lru_cache
 
 from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
@@ -16,7 +17,6 @@ from mercer.planning._principal_paths import Path, candidates, settled
 from mercer.planning._problem import BLAS_EACH, Problem, Workers
 from mercer.solvers import BlockKrylov
 
-_ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
 _SLOWER = "slower"
 _PREFER = 1.3  # how much slower an exact path may be than an iterative one
 
@@ -64,6 +64,7 @@ class Plan:
         return "\n".join(lines)
 
 
+@lru_cache(maxsize=256)
 def plan(problem: Problem) -> Plan:
     """Return the cheapest path that meets `tol` and fits `memory` and `time`.
 
@@ -207,9 +208,6 @@ def _best(fits: list[Path]) -> Path:
     if "stored" in [path.name for path in fits]:  # no use in making tiles again
         fits = [path for path in fits if path.name != "tiles"]
     quickest = min(fits, key=lambda path: path.seconds)
-    exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
-    if exact:
-        return exact[0]
     # A matrix of float32 products misses many a tolerance, and is then made again.
     direct = [p for p in fits if p.digits != "tol" and p.products == 8]
     direct = [p for p in direct if p.seconds <= _PREFER * quickest.seconds]

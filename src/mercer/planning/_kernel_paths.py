@@ -7,17 +7,25 @@ import dataclasses
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_few
 from mercer.planning._distributed_cost import spread
 from mercer.planning._embedding_paths import geodesic_paths, unfolding_paths
-from mercer.planning._principal_paths import Path, block_width, candidates
+from mercer.planning._principal_paths import (
+    STEP_CALLS,
+    Path,
+    block_width,
+    candidates,
+    iterated_seconds,
+    lapack_bytes,
+    lapack_seconds,
+)
 from mercer.planning._problem import KernelCost, Machine, Problem, blas_buffers
 from mercer.solvers import BlockKrylov, Exact, Stored
 
-_SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
+_SMALL = 300  # rows up to which LAPACK is as fast as an iteration
 _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
-_MOST = 200  # products after which a flat spectrum goes to LAPACK
+_FEWEST, _MOST = 12, 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
 _JUDGED = 2000  # rows at most on which `kernels.evidence` looks for negative eigenvalues
 _TILE_BYTES = 4e6  # of a tile that is made again
@@ -145,14 +153,23 @@ def _build(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> f
     )
 
 
+def _made_bytes(p: Problem) -> float:
+    """Return what tiles take while a matrix is made: up to three of a thread."""
+    return min(16.0 * p.rows**2, 24.0 * _TILE * p.threads)
+
+
 def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     n = float(p.rows)
     flops = 0.5 * n * n * kernel.flops + 9 * n**3
-    seconds = _build(p, kernel, machine, 8) + n**3 / (machine.eigen * machine.threads)
-    held = 24.0 * n * n + 3 * p.data_bytes + 16.0 * n * p.components
+    # Negative eigenvalues are looked for among all, and turned.
+    pairs = p.rows if kernel.whole or not kernel.centred else p.components
+    seconds = _build(p, kernel, machine, 8) + lapack_seconds(p.rows, pairs, machine)
+    held = 8.0 * n * n + max(lapack_bytes(p.rows, pairs), _made_bytes(p))
+    held += 3 * p.data_bytes + 16.0 * n * p.components
     held += blas_buffers(n**3, p.threads)
     held += kernel.beside
-    note = "all pairs of the kernel matrix by LAPACK"
+    few = is_few(pairs + 1, p.rows)
+    note = f"{'leading' if few else 'all'} pairs of the kernel matrix by LAPACK"
     solver = Exact(destroy=True)
     return Path("lapack", solver, 1, int(held), flops, seconds, "gram", 8, note)
 
@@ -162,8 +179,10 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     basis = min(p.rows, max(400, 12 * b, 4 * p.components + 6 * b))
     flops = 0.5 * n * n * kernel.flops + 2 * n * n * b * _STEPS
     step = 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
-    seconds = _build(p, kernel, machine, p.itemsize) + (_STEPS + 2) * step
-    krylov = Stored(BlockKrylov(block=b, max_passes=_MOST, max_basis=basis), whole=False)
+    seconds = _build(p, kernel, machine, p.itemsize) + iterated_seconds(step)
+    direct = lapack_seconds(p.rows, p.components, machine)
+    most = int(min(_MOST, max(_FEWEST, 0.7 * direct / (step + STEP_CALLS))))
+    krylov = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole=False)
     held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
     columns = 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components)
     held += max(columns, _judged_bytes(p, kernel)) + blas_buffers(n * n * b, p.threads)

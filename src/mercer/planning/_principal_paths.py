@@ -3,19 +3,27 @@
 import dataclasses
 import math
 
-from mercer.arrays import show_bytes
+from mercer.arrays import is_few, show_bytes
 from mercer.operators import gram_bytes, panel_rows, sketch_rank
 from mercer.planning._distributed_cost import spread
 from mercer.planning._problem import Machine, Problem, blas_buffers
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
+_SURE = 1.5  # how much slower LAPACK may be, which takes as long for every spectrum
+_SETTLED = 4  # steps of an iteration on a matrix of which few axes stand out
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
 _FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
-_SOME = 3.0  # how much sooner LAPACK finds some pairs than all of them
 _MOST = (40, 600)  # passes of an iteration on rows that are read again, and on rows in memory
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
+_BAND = 130  # columns that LAPACK takes beside the matrix for some pairs, and two for each
+_SOME = 6.0  # times as quick as all pairs are a few, of large matrices
+_SQUARES = (2e-8, 1.2e-8)  # seconds that each entry takes beside, for all pairs and for some
+_VECTOR = 4e-10  # seconds for each entry of the matrix and each vector
+_CALL = 2e-4  # seconds of a fit that has nothing to do
+STEP_CALLS = 1.2e-3  # seconds of a step of an iteration that has nothing to do
+_BLOCK_CALLS = 3e-5  # of a block of rows
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
@@ -146,7 +154,8 @@ def _svd(p: Problem, machine: Machine) -> Path:
     block = min(p.rows, max(256, 2 * m)) * m
     held = 8 * (3 * block + 6 * m * m) if tall else 8 * (4.5 * n * m + 6 * m * m)
     held += blas_buffers(flops, p.threads)
-    seconds = flops / (machine.reflect * machine.threads) + 1e-4
+    seconds = flops / (machine.reflect * machine.threads) + 1.5 * _CALL
+    seconds += _BLOCK_CALLS * n / max(256, 2 * m) if tall else 0.0
     note = "QR of row blocks, then LAPACK's SVD" if tall else "LAPACK's SVD of the centred data"
     alone = 12.0 * m**3 / (machine.reflect * machine.threads)
     return Path("svd", Exact(), 2, int(held), flops, seconds, "all", 8, note, alone=alone)
@@ -159,24 +168,52 @@ def _small_solver(
 
     `beside` are the bytes that the path takes for other things at the same time.
     """
-    full = order**3 / (machine.eigen * machine.threads)
-    if _all_at_once(order, p.components):
-        return Exact(destroy=True), full, _WORKSPACE * order**2, "all pairs by LAPACK"
+    direct, taken = (
+        lapack_seconds(order, p.components, machine),
+        lapack_bytes(order, p.components),
+    )
     b = block_width(p.components, order)
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
+    iterated = iterated_seconds(step)
+    if direct <= _SURE * iterated or 8 * p.components > order:
+        words = "leading" if is_few(p.components + 1, order) else "all"
+        return Exact(destroy=True), direct, taken, f"{words} pairs by LAPACK"
     basis = _basis(b, p.components, order)
     # A flat spectrum ends in LAPACK, if the memory allows its workspace.
-    whole = beside + (8.0 + _WORKSPACE) * order**2 <= p.room
-    worth = full / _SOME / step
+    whole = beside + 8.0 * order**2 + taken <= p.room
+    worth = direct / step
     most = int(min(100, max(15, worth))) if whole else _MOST[1]
     krylov = BlockKrylov(block=b, max_passes=most, max_basis=basis)
     solver = Stored(dataclasses.replace(krylov, worth=worth) if whole else krylov, whole)
     space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
-    space = max(space, _WORKSPACE * order**2 if whole else 0.0)
+    space = max(space, taken if whole else 0.0)
     words = "leading pairs by block Krylov"
     if whole:
-        words += f", {full / _SOME:.2g} s of LAPACK where they are too close"
-    return solver, 12 * step, space, words
+        words += f", {direct:.2g} s of LAPACK where they are too close"
+    return solver, iterated, space, words
+
+
+def iterated_seconds(step: float) -> float:
+    """Return the seconds of an iteration on a stored matrix, from those of a product."""
+    return 2 * _SETTLED * step + _SETTLED * STEP_CALLS
+
+
+def lapack_seconds(order: int, components: int, machine: Machine) -> float:
+    """Return the seconds of LAPACK for the leading pairs of a symmetric matrix.
+
+    All of them where these are not few. Up to some hundreds it is done on one thread.
+    """
+    some = is_few(components + 1, order)
+    rate = machine.eigen * (_SOME if some else 1.0) * (machine.threads if order > _SMALL else 1)
+    seconds = order**3 / rate + _SQUARES[some] * order**2
+    return seconds + (_VECTOR * order**2 * components if some else 0.0)
+
+
+def lapack_bytes(order: int, components: int) -> float:
+    """Return the bytes that LAPACK takes for them beside the matrix, which it destroys."""
+    if is_few(components + 1, order):
+        return 8.0 * order * (2 * components + _BAND)
+    return _WORKSPACE * order**2
 
 
 def _all_at_once(order: int, components: int) -> bool:
@@ -206,9 +243,7 @@ def settled(path: Path, p: Problem) -> Path:
         return path
     order, machine = p.cols if path.name == "gram" else p.rows, p.rates
     _, iterated, _, _ = _small_solver(order, p, machine, 0.0)
-    alone = order**3 / (machine.eigen * machine.threads)
-    if _SOME * p.components <= order:
-        alone /= _SOME
+    alone = lapack_seconds(order, p.components, machine)
     return dataclasses.replace(
         path,
         solver=Exact(destroy=True),
@@ -239,7 +274,7 @@ def _gram(p: Problem, machine: Machine) -> Path:
         sums, buffers = gram_bytes(p.nnz, m, machine.threads), 0.0
     held = max(sums + buffers, 8 * m * m + space) + blas_buffers(flops, p.threads)
     note = f"one-pass Gram matrix, {words}"
-    seconds += more
+    seconds += more + _CALL
     price = 1, int(held), flops, seconds
     return Path("gram", solver, *price, "gram", p.itemsize, note, alone=more)
 
@@ -248,7 +283,7 @@ def _dual(p: Problem, machine: Machine) -> Path:
     n, m = p.rows, float(p.cols)
     flops = m * n * n
     p = _widened(p, flops)
-    seconds = flops / machine.symmetric_rate(n, p.itemsize)
+    seconds = flops / machine.symmetric_rate(n, p.itemsize) + 2 * _CALL
     seconds += 4 * p.data_bytes / machine.stream
     beside = 24 * m * p.components + blas_buffers(flops, p.threads)
     solver, more, space, words = _small_solver(n, p, machine, beside)
@@ -260,19 +295,22 @@ def _dual(p: Problem, machine: Machine) -> Path:
 
 def _krylov(p: Problem, machine: Machine) -> Path:
     b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
-    steps = _STEPS if p.nnz is None else 2 * _STEPS + 3
+    steps, checks = (_STEPS, _CHECKS) if p.nnz is None else (2 * _STEPS + 3, _CHECKS)
+    if p.nnz is None and not p.block_bytes:  # fewer are typical of tables that fit memory
+        steps, checks = _STEPS - 1, _CHECKS - 1
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
     if p.read_seconds > 4.0 * cells * b / rate:  # reading is the cost: fewer, wider passes
         b, steps = min(p.smaller, 2 * b), max(3, steps - 2)
-    columns = b * steps + 16 * _CHECKS
+    columns = b * steps + 16 * checks
     flops = 4.0 * cells * columns
     basis = _basis(b, p.components, p.smaller)
     width = p.smaller
     here = 6.0 * width * (steps * b) ** 2
     flops += here
-    passes = steps + _CHECKS
+    passes = steps + checks
     seconds = flops / rate + (passes + 1) * p.data_bytes / (machine.stream * machine.threads)
+    seconds += passes * STEP_CALLS
     lanes = machine.threads
     buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
     held = 8.0 * width * (2.2 * basis + 4 * b) + buffers + 16.0 * p.cols * p.components

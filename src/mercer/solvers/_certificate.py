@@ -71,16 +71,17 @@ class Certificate:
         ends. upper_{k+1} bounds every eigenvalue that was not asked for.
         """
         k = len(values)
-        error = np.broadcast_to(np.asarray(error, np.float64), (k,))
         lower = (values if lower is None else lower) - error
         lower = np.maximum(lower, 0.0) if psd else lower
         tops = np.maximum(upper[:k], values) + error
-        after = float(upper[k]) + error[-1] if len(upper) > k else -np.inf
+        last = error[-1] if isinstance(error, np.ndarray) and error.ndim else error
+        after = float(upper[k]) + float(last) if len(upper) > k else -np.inf
         far = _distances(values, lower, tops, zero_level)
-        zero = np.maximum(tops, -lower) <= zero_level
-        nonzero = np.abs(values) > zero_level
-        near = ~nonzero & (np.maximum(tops, -lower) <= 2 * (zero_level + error))
-        converged = zero | near | (far <= tol)
+        nonzero, converged = np.abs(values) > zero_level, far <= tol
+        if not (nonzero.all() and converged.all()):
+            ends = np.maximum(tops, -lower)
+            near = ~nonzero & (ends <= 2 * (zero_level + error))
+            converged |= near | (ends <= zero_level)
         residual, gap = residual + error, _gaps(values, lower, tops, after)
         return cls(
             lower=lower,
@@ -91,7 +92,7 @@ class Certificate:
             converged=converged,
             groups=_groups(lower, tops, after, nonzero),
             tol=tol,
-            reached=float(np.max(far[nonzero | ~converged], initial=0.0)),
+            reached=float(far[nonzero | ~converged].max(initial=0.0)),
             zero_level=zero_level,
             next_upper=max(after, 0.0),
             far=far,
@@ -190,11 +191,19 @@ class Certificate:
 
     def rounded(self, unit: float) -> "Certificate":
         """Return the certificate of axes that were stored with relative rounding `unit`."""
+        if unit == 0:
+            return self
         return dataclasses.replace(self, sine=np.minimum(self.sine + unit, 1.0))
 
     def scaled(self, factor: float, exponent: int = 0) -> "Certificate":
         """Return the certificate of the matrix multiplied by `factor`·2^`exponent`."""
         arrays = ("lower", "upper", "residual", "gap")
+        if exponent == 0 and self._far_from_zero(factor):
+            plain: dict[str, Any] = {
+                name: getattr(self, name) * factor
+                for name in (*arrays, "zero_level", "next_upper")
+            }
+            return dataclasses.replace(self, **plain)
         with np.errstate(over="ignore", under="ignore"):
             new = {n: np.ldexp(getattr(self, n) * factor, exponent) for n in arrays}
             new["lower"] = np.minimum(new["lower"], np.finfo(np.float64).max)
@@ -205,8 +214,18 @@ class Certificate:
                 new[name] = np.where(few, np.nextafter(new[name], way), new[name])
         return dataclasses.replace(self, **new)
 
+    def _far_from_zero(self, factor: float) -> bool:
+        """Tell whether no bound comes near the ends of float64 when it is multiplied."""
+        if not len(self.lower):
+            return True
+        least, most = float(self.lower.min()), float(self.upper.max())
+        small, large = min(least, self.zero_level), max(most, self.next_upper)
+        return small * factor > 1e-280 and large * factor < 1e280
+
     def first(self, k: int) -> "Certificate":
         """Return the certificate of the first k of these pairs."""
+        if k == len(self.lower):
+            return self
         names = ("lower", "upper", "residual", "gap", "sine", "converged")
         cut = {name: getattr(self, name)[:k] for name in names} | {"far": self._far[:k]}
         counted = (cut["lower"] > self.zero_level) | ~cut["converged"]
@@ -265,15 +284,18 @@ def _distances(
 def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float) -> FloatArray:
     """Return the distance (k,) from each value to the intervals of all others, at least 0."""
     gaps = np.array(values - after)  # -inf: there are no others
-    above = np.minimum.accumulate(lower)[:-1]
-    below = np.maximum.accumulate(upper[::-1])[::-1][1:]
-    gaps[1:] = np.minimum(gaps[1:], above - values[1:])
-    gaps[:-1] = np.minimum(gaps[:-1], values[:-1] - below)
-    return np.asarray(np.maximum(gaps, 0.0))
+    if len(values) > 1:
+        above = np.minimum.accumulate(lower)[:-1]
+        below = np.maximum.accumulate(upper[::-1])[::-1][1:]
+        gaps[1:] = np.minimum(gaps[1:], above - values[1:])
+        gaps[:-1] = np.minimum(gaps[:-1], values[:-1] - below)
+    return np.maximum(gaps, 0.0, out=gaps)
 
 
 def _sines(residual: FloatArray, gap: FloatArray) -> FloatArray:
     """Return residual / gap (k,), and 1 where that proves nothing."""
+    if (gap > residual).all():
+        return np.asarray(residual / gap)
     with np.errstate(divide="ignore", invalid="ignore"):
         sine = np.where(gap > 0, residual / gap, 1.0)
     return np.asarray(np.minimum(sine, 1.0))
@@ -283,6 +305,8 @@ def _groups(
     lower: FloatArray, upper: FloatArray, after: float, nonzero: BoolArray
 ) -> tuple[tuple[int, ...], ...]:
     """Return runs of consecutive axes whose intervals overlap; zero axes are left out."""
+    if not len(lower) or (lower[-1] > after and (lower[:-1] > upper[1:]).all()):
+        return ()
     tops = np.append(upper[1:], after)[: len(lower)]
     joined = nonzero & (lower <= tops)  # with the next one
     joined[:-1] &= nonzero[1:]

@@ -5,7 +5,7 @@ import enum
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy, asarray_like, namespace
+from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
 from mercer.solvers._certificate import Certificate, FloatArray
 
 _TIE = 1e-6  # entries this close to the largest count as equal; the lowest index wins
@@ -71,7 +71,7 @@ class Spectrum:
     ) -> "Spectrum":
         """Return the spectrum with signs fixed; `values` must come in descending order."""
         found = as_numpy(values)
-        assert np.all(np.diff(found) <= 0), "solvers hand over sorted pairs"
+        assert (found[1:] <= found[:-1]).all(), "solvers hand over sorted pairs"
         if outcome is None:
             outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
         signs = signs_of(right)
@@ -117,9 +117,9 @@ def signs_of(right: Array) -> Array:
         return xp.ones((1, right.shape[1]), dtype=xp.float64)
     host = as_numpy(right)
     size = np.abs(host)
-    first = np.argmax(size >= (1 - _TIE) * size.max(axis=0), axis=0)
-    signs = np.where(host[first, np.arange(host.shape[1])] < 0, -1.0, 1.0)
-    return asarray_like(signs[None, :], right, xp.float64)
+    first = (size >= (1 - _TIE) * size.max(axis=0)).argmax(axis=0)
+    signs = np.where(host[first, np.arange(host.shape[1])] < 0, -1.0, 1.0)[None, :]
+    return signs if is_numpy(right) else asarray_like(signs, right, xp.float64)
 
 
 def fix_signs(right: Array) -> Array:

@@ -54,8 +54,10 @@ class DenseSource(Source):
     def __init__(self, array: Array) -> None:
         self.array = array
         self.shape = (int(array.shape[0]), int(array.shape[1]))
-        name = str(array.dtype).rsplit(".", maxsplit=1)[-1]  # "torch.float32", "float32"
-        self.dtype = np.dtype(name) if not is_numpy(array) else array.dtype
+        if is_numpy(array):
+            self.dtype = array.dtype
+        else:  # "torch.float32", "float32"
+            self.dtype = np.dtype(str(array.dtype).rsplit(".", maxsplit=1)[-1])
 
     def files(self) -> FileIds:
         """See `Source.files`: those that are mapped in memory."""
@@ -63,6 +65,10 @@ class DenseSource(Source):
 
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""
+        if among is None and is_numpy(self.array):
+            every = max(1, -(-self.shape[0] // count))
+            some = self.array if every == 1 else np.array(self.array[::every])
+            return np.asarray(some, self.products)
         rows = _spread(self.shape[0], count, among)
         if is_numpy(self.array):
             return np.asarray(self.array[rows, :], dtype=self.products)

@@ -10,6 +10,8 @@ from mercer.store._file_replacement import write_all as write_all
 from mercer.store._file_writing import is_ours as is_ours
 from mercer.store._file_writing import must_be_ours as must_be_ours
 from mercer.store._file_writing import write as write
+from mercer.store._machine_record import keep_rates as keep_rates
+from mercer.store._machine_record import kept_rates as kept_rates
 from mercer.store._plain_data import DataDecoder as DataDecoder
 from mercer.store._plain_data import DataEncoder as DataEncoder
 from mercer.store._plain_data import Form as Form

@@ -8,13 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
-from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from mercer.arrays.threads._listeners import advance, task, watched
 
@@ -69,8 +68,12 @@ def thread_count() -> int:
 
 
 def _blas_threads() -> int:
-    libraries = _controller().select(user_api="blas").info()
-    return max(map(itemgetter("num_threads"), libraries), default=1)
+    return max((library.num_threads for library in _blas_libraries()), default=1)
+
+
+@lru_cache(maxsize=1)
+def _blas_libraries() -> list[LibController]:
+    return [*_controller().select(user_api="blas").lib_controllers]
 
 
 def _free_control() -> None:
@@ -79,6 +82,15 @@ def _free_control() -> None:
         clear = getattr(type(library), "clear_controlling_thread", None)
         if clear is not None:
             clear(force=True)
+
+
+def _set_threads(wanted: Iterable[tuple[LibController, int]]) -> None:
+    """Give libraries their numbers of threads, whoever has set them before."""
+    for number, (library, count) in enumerate(wanted):
+        if number == 0:
+            _free_control()
+        library.set_num_threads(count)
+    _free_control()
 
 
 class _Limit:
@@ -92,16 +104,15 @@ class _Limit:
         self.lock = threading.Lock()
         self.users = self.calls_aside = 0
         self.before = 1
-        self.held: ExitStack | None = None
+        self.held: list[tuple[LibController, int]] | None = None  # and what each had
 
     def enter(self) -> None:
         with self.lock:
             self.users += 1
             if self.held is None and self.calls_aside == 0:
-                _free_control()
-                self.before = _blas_threads()
-                self.held = ExitStack()
-                self.held.enter_context(_controller().limit(limits=1, user_api="blas"))
+                self.held = [(each, each.num_threads) for each in _blas_libraries()]
+                self.before = max((had for _, had in self.held), default=1)
+                _set_threads((each, 1) for each, had in self.held if had != 1)
 
     def leave(self) -> None:
         with self.lock:
@@ -119,10 +130,8 @@ class _Limit:
 
     def _settle(self) -> None:
         if self.users == 0 and self.calls_aside == 0 and self.held is not None:
-            _free_control()
-            self.held.close()
+            _set_threads((each, had) for each, had in self.held if had != 1)
             self.held = None
-            _free_control()
 
 
 _limit = _Limit()

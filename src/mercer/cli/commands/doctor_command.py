@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+from dataclasses import asdict
 from importlib import import_module, metadata
 from typing import Any
 
@@ -32,8 +33,13 @@ _EXTRAS = {
 
 
 @click.command()
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Measure what this machine does per second, and keep it for your plans.",
+)
 @speaking_options
-def command(voice: Voice) -> None:
+def command(voice: Voice, measure: bool) -> None:
     r"""Show versions, BLAS, threads, memory, GPUs, and which extra libraries work.
 
     Add what it says to a report of a fault: it holds no paths and no data.
@@ -42,15 +48,28 @@ def command(voice: Voice) -> None:
     Examples:
       mercer doctor
       mercer doctor --json > doctor.json
+      mercer doctor --measure
     """
+    if measure:
+        _measure()
     found = examined()
     voice.result(text_of(found), found)
+
+
+def _measure() -> None:
+    """Measure this machine with one thread and with all, and keep both."""
+    from mercer.arrays import rates, thread_count
+    from mercer.store import keep_rates
+
+    keep_rates([rates(count) for count in sorted({1, thread_count()})])
 
 
 def examined() -> dict[str, Any]:
     """Return what was found, as plain values; each library is imported to see that it works."""
     from mercer.arrays import available_bytes, thread_count
+    from mercer.store import kept_rates
 
+    kept = kept_rates(thread_count())
     extras = {name: _extra(name) for name in _EXTRAS}
     return {
         "mercer": __version__,
@@ -61,6 +80,7 @@ def examined() -> dict[str, Any]:
         "threads": thread_count(),
         "processors": os.cpu_count(),
         "memory_free": available_bytes(),
+        "rates": None if kept is None else asdict(kept),
         "gpus": _gpus(),
         "extras": extras,
     }
@@ -81,12 +101,22 @@ def text_of(found: dict[str, Any]) -> str:
         rows.append(("blas", f"{named}, {pool['threads']} threads"))
     rows.append(("threads", f"{found['threads']} of {found['processors']} processors"))
     rows.append(("memory free", show_bytes(found["memory_free"])))
+    rows += _rate_rows(found["rates"])
     rows += [("gpu", f"{gpu['name']}, {show_bytes(gpu['memory'])}") for gpu in found["gpus"]]
     extras = [
         (name, "works" if part["works"] else "-", part["version"] or "", _advice(name, part))
         for name, part in found["extras"].items()
     ]
     return "\n".join([*aligned(rows, words=2), "", *aligned(extras, words=3)])
+
+
+def _rate_rows(rates: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return what one thread does per second, where it has been measured."""
+    if rates is None:
+        return [("rates", "default ones; mercer doctor --measure measures this machine")]
+    (_, gram), (_, thin) = rates["symmetric"], rates["thin"]
+    said = f"{gram / 1e9:.3g} and {thin / 1e9:.3g} Gflop/s of Gram matrices and thin products"
+    return [("rates", f"measured, a thread: {said}, {rates['stream'] / 1e9:.3g} GB/s read")]
 
 
 def _advice(name: str, part: dict[str, Any]) -> str:

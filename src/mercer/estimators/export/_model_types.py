@@ -1,6 +1,7 @@
 """Every type that a model file may hold, by its name: nothing else is written or made."""
 
 import types
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,11 @@ def _refuse_attribute(kind: type, name: str) -> None:
     """A fitted attribute begins or ends with one underscore, and hides no method."""
     inner = name.removeprefix("_").removesuffix("_")
     own = getattr(kind, name, None)
-    if inner == name or inner.startswith("_") or hasattr(own, "__get__"):
+    if (
+        inner == name
+        or inner.startswith("_")
+        or (hasattr(own, "__get__") and not isinstance(own, cached_property))
+    ):
         raise InputError(
             f"{kind.__name__} cannot have the attribute {name[:40]!r}",
             got="a fitted attribute that no fit makes",

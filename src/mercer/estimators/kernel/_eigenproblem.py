@@ -5,11 +5,20 @@ What is done about negative eigenvalues of a centred kernel matrix.
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, eigh_in_place
+from mercer.arrays import (
+    EPS,
+    Array,
+    eigh_in_place,
+    interruptible,
+    is_few,
+    leading_eigh,
+    quiet_blas,
+)
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.kernel._row_samples import spread_evenly
 from mercer.kernels import Kernel, Precomputed, evidence
@@ -207,8 +216,13 @@ def flips(u: Array, weights: Array | None) -> Array:
 def settle(
     op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: Task
 ) -> tuple[Spectrum, Signs]:
-    """Return the leading pairs from all of them, by the policy; the matrix is destroyed."""
+    """Return the leading pairs by LAPACK; the matrix is destroyed.
+
+    All are found where some may be negative, and what becomes of these is the policy.
+    """
     n, direction, below = op.shape[0], op.direction, 1.5 * op.frobenius
+    if task.kernel.flag.centred and not isinstance(wanted, float) and is_few(wanted + 1, n):
+        return _leading(op, goal, int(wanted), below)
     values, vectors = eigh_in_place(op.consume(below))
     values, vectors = values[:-1], vectors[:, :-1]  # the last one is r, moved to -below
     top = float(np.max(np.abs(values), initial=0.0))
@@ -251,6 +265,30 @@ def settle(
         flipped=flipped if policy == "flip" else None,
         image=image,
     )
+
+
+def _leading(op: KernelMatrix, goal: Goal, k: int, below: float) -> tuple[Spectrum, Signs]:
+    """Return the k leading pairs of a matrix that has no negative ones, and no others."""
+    n, direction = op.shape[0], op.direction
+    matrix = op.consume(below)
+    total, squares = float(np.trace(matrix)) + below, float(np.vdot(matrix, matrix)) - below**2
+    with quiet_blas(n):
+        call = partial(leading_eigh, matrix, k + 1, destroy=True)
+        values, vectors = interruptible(call, n // 2)  # it takes as long as all of half
+    certificate = Certificate.of(
+        values[:k],
+        values,
+        np.zeros(k),
+        error=goal.error + EPS * (8 + 4 * np.sqrt(n)) * max(float(values[0]), below),
+        tol=goal.tol,
+        zero_level=goal.floor.at(float(values[0])),
+        psd=True,
+    )
+    right = _off(direction, vectors[:, :k])
+    spectrum = Spectrum.of(
+        values[:k], right, certificate, total=total, passes=1, squares=squares
+    )
+    return spectrum, Signs(image=spectrum.right * values[:k])
 
 
 def _off(direction: Array, vectors: Array) -> Array:

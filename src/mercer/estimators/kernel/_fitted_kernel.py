@@ -1,6 +1,7 @@
 """What a fit of kernel PCA found, as one frozen value; all that is asked later is of it."""
 
 import dataclasses
+import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from mercer.estimators.linear.pca import PCA
 
 _BLOCK = 2048  # rows whose features are made at a time
+
+
+class Later(enum.Enum):
+    """What a fit leaves to be computed when it is asked for."""
+
+    ALIGNMENT = "the alignment with the linear kernel, from the rows that are kept"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -81,7 +88,7 @@ class FittedKernel:
     rank: Annotated[int, "rank_"]
     negative_share: Annotated[float, "negative_share_"]
     effective_rank: Annotated[float, "effective_rank_"]
-    alignment: Annotated[float | None, "alignment_"]
+    alignment: Annotated[float | Later | None, "alignment_"]
     dtype: Annotated[type[np.floating[Any]], "_dtype"]
     coordinates: Annotated[Array | None, "_coordinates"]
     engine: Annotated["PCA | None", "_engine"]
@@ -99,8 +106,12 @@ class FittedKernel:
     @classmethod
     def of(cls, model: object) -> "FittedKernel":
         """Return the value that the attributes of a fitted estimator hold."""
-        found: Any = {field: getattr(model, name, None) for name, field in _KEPT.items()}
-        return cls(**found)
+        found: Any = {
+            field: getattr(model, name, None)
+            for name, field in _KEPT.items()
+            if field != "alignment"
+        }
+        return cls(**found, alignment=vars(model).get("alignment_", Later.ALIGNMENT))
 
     def attributes(self) -> dict[str, Any]:
         """Return the attributes of a fitted estimator, by the names that model files have.
@@ -112,7 +123,10 @@ class FittedKernel:
         for name, field in _KEPT.items():
             if field in _OF_LANDMARKS and getattr(self, field) is None:
                 continue
-            found |= {name: getattr(self, field)} | dict.fromkeys(_GONE.get(name, ()))
+            found[name] = getattr(self, field)
+            found |= dict.fromkeys(_GONE.get(name, ()))
+        if self.alignment is Later.ALIGNMENT:
+            del found["alignment_"]
         if self.model is not None:
             found["landmarks_"] = self.model.landmarks.rows
         return found

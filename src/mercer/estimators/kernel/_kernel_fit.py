@@ -12,7 +12,7 @@ from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators.kernel._axis_choice import quiet_choice
 from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task, captured_share
-from mercer.estimators.kernel._fitted_kernel import FittedKernel, in_type, type_of
+from mercer.estimators.kernel._fitted_kernel import FittedKernel, Later, in_type, type_of
 from mercer.estimators.kernel._given_landmarks import dual_of
 from mercer.estimators.kernel._kernel_rows import (
     FIRST_GUESS,
@@ -83,8 +83,6 @@ class Kept:
         The most that may be made.
     values : ndarray of shape (m,) or None
         Eigenvalues on landmarks, none of them too large.
-    alignment : float or None
-        That of the model, where all rows gave it.
     columns : int or None
         Those of a block, where that is settled.
     start : ndarray of shape (n, b) or None
@@ -97,7 +95,6 @@ class Kept:
     frame: KernelRows
     passes: int | None = None
     values: Array | None = None
-    alignment: float | None = None
     columns: int | None = None
     start: Array | None = None
     choice: Choice | None = None
@@ -291,8 +288,8 @@ def _looked_bytes(cost: KernelCost, seen: SeenRows) -> float:
     """Return what matrices of a sample take: for alignment and negative eigenvalues."""
     n, p = seen.source.shape if is_objects(seen.rows) else seen.rows.shape
     few, many = min(n, SETTLING), 0 if cost.centred else min(n, _EVIDENCE)
-    if isinstance(seen.kernel, Precomputed) or not seen.frame.numeric:
-        few = 0  # no alignment with rows that are no numbers
+    if seen.landmarks is None or isinstance(seen.kernel, Precomputed) or not seen.frame.numeric:
+        few = 0  # no alignment in the fit, or none with rows that are no numbers
     return float(8 * (_MATRICES * few * few + 3 * few * p + _JUDGED * many * many))
 
 
@@ -318,15 +315,21 @@ def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:
 
 def alignment(seen: SeenRows) -> float | None:
     """Return the centred alignment with the linear kernel on at most 1000 rows of numbers."""
-    kept, weights = seen.request.kept, seen.frame.weights
-    if kept is not None and kept.alignment is not None:
-        return kept.alignment
-    if isinstance(seen.own, Linear):
+    return _aligned(seen.own, seen.kernel, seen.frame, seen.rows)
+
+
+def alignment_of(fitted: FittedKernel) -> float | None:
+    """Return the same of a fitted model, from the rows that it keeps."""
+    return _aligned(fitted.own, fitted.seen, fitted.frame, fitted.rows)
+
+
+def _aligned(own: Kernel, kernel: Kernel, frame: KernelRows, rows: Array) -> float | None:
+    if isinstance(own, Linear):
         return 1.0
-    if isinstance(seen.kernel, Precomputed) or not seen.frame.numeric:
+    if isinstance(kernel, Precomputed) or not frame.numeric:
         return None
-    at, counts = stand_ins(seen.rows, weights, SETTLING)
-    return linear_alignment(seen.kernel, seen.rows[at], counts)
+    at, counts = stand_ins(rows, frame.weights, SETTLING)
+    return linear_alignment(kernel, rows[at], counts)
 
 
 # -- missing cells ------------------------------------------------------------------------
@@ -433,7 +436,7 @@ def scaled(
     spectrum: Spectrum,
     found: KernelFound,
     seen: SeenRows,
-    aligned: float | None,
+    aligned: float | Later | None,
     sample: tuple[Array | None, Array] | None = None,
 ) -> FittedKernel:
     """Return the fitted value of kernel PCA: λ, variances, B = UΛ^-½ and c₀.
@@ -444,8 +447,8 @@ def scaled(
         What a path gave back.
     seen : SeenRows
         The rows it was found from.
-    aligned : float or None
-        See `alignment`.
+    aligned : float, None or Later
+        See `alignment`; models that keep their rows find it later.
     sample : tuple or None
         Rows to learn the way back from, of a model on landmarks; None takes some of `seen`.
     """

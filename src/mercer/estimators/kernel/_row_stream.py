@@ -421,7 +421,6 @@ def kept_of(
         frame=fitted.frame,
         passes=passes,
         values=values,
-        alignment=fitted.alignment,
         columns=k + beyond if settled else None,
         start=start,
         choice=fitted.choice,

@@ -5,7 +5,7 @@ import dataclasses
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
@@ -22,7 +22,7 @@ from mercer.estimators.kernel import _new_rows as new_rows
 from mercer.estimators.kernel import _row_stream as streams
 from mercer.estimators.kernel._eigenproblem import KernelFound
 from mercer.estimators.kernel._explanations import Attributions, Prototypes
-from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._fitted_kernel import FittedKernel, Later
 from mercer.estimators.kernel._kernel_fit import Kept, KernelRequest, SeenRows
 from mercer.estimators.kernel._kernel_rows import (
     FIRST_GUESS,
@@ -364,11 +364,15 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
     def _scale(  # type: ignore[override]
         self, spectrum: Spectrum, found: KernelFound, source: SeenRows
     ) -> dict[str, Any]:
-        aligned = self._alignment(source)
+        later = found.landmarks is None  # the rows are kept
+        aligned = Later.ALIGNMENT if later else fits.alignment(source)
         return fits.scaled(spectrum, found, source, aligned).attributes()
 
-    def _alignment(self, seen: SeenRows) -> float | None:
-        return fits.alignment(seen)
+    @cached_property
+    def alignment_(self) -> float | None:
+        """Centred alignment with the linear kernel; see the attributes of the class."""
+        check_is_fitted(self)
+        return fits.alignment_of(FittedKernel.of(self))
 
     def _fitted_to_parts(self, source: SpreadSource, weights: Any) -> dict[str, Any]:
         made = planned(self._problem(source))
@@ -430,7 +434,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         """Return how a stream settles."""
         request, asked = self._request(), self._asked_landmarks()
         known, wanted = parts.known_before(request, asked), self.n_components
-        return streams.Settling(self._see, self._seed, self._alignment, known, wanted)
+        return streams.Settling(self._see, self._seed, fits.alignment, known, wanted)
 
     def merge(self, other: Any) -> Self:
         """Take in what another stream has seen; both must have the same landmarks.
@@ -506,8 +510,6 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         counts = repeat_counts(sample_weight, source.shape[0])
         model = FittedKernel.of(self)
         found = streams.kept_of(model, source, counts, passes, self._project, settled=settled)
-        if self._stream is not None:  # only some of the rows gave it
-            found = dataclasses.replace(found, alignment=None)
         publish(self, blank._fitted(source, counts, found))
         return self
 

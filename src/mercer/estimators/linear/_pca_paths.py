@@ -1,6 +1,7 @@
 """The four paths of PCA: each builds its operator, and all return pairs of the features."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -136,7 +137,7 @@ def describe(rows: Known, moments: Moments, recipe: PCARecipe) -> tuple[Centring
     step = _step(rows, variances, moments.offset, slice(None))
     factor = recipe.factor_of(variances, step)
     centring = Centring(rows.origin, moments.offset, rows.exponent, factor, recipe.standardize)
-    return centring, _storage(rows, moments, recipe, factor, step)
+    return centring, _storage(rows, moments, variances, recipe, factor, step)
 
 
 def standardised(source: Source, weights: Array | None, root: Array | None) -> Centring:
@@ -170,7 +171,8 @@ def _refuse_vanished(rows: Known, moments: Moments) -> None:
 def _step(rows: Known, variances: Array, offset: Array, part: slice) -> Array:
     """Return the spacing of stored numbers at the size of each column, eps·rms(x_j)."""
     kind = rows.source.dtype
-    level = np.ldexp(rows.origin[part].astype(np.float64), -rows.exponent) + offset
+    origin = rows.origin[part].astype(np.float64, copy=False)
+    level = (np.ldexp(origin, -rows.exponent) if rows.exponent else origin) + offset
     size = np.sqrt(level**2 + variances)
     if kind.kind == "f":
         return np.asarray(eps_of(kind) * size)
@@ -179,10 +181,14 @@ def _step(rows: Known, variances: Array, offset: Array, part: slice) -> Array:
 
 
 def _storage(
-    rows: Known, moments: Moments, recipe: PCARecipe, factor: Array | None, step: Array
+    rows: Known,
+    moments: Moments,
+    variances: Array,
+    recipe: PCARecipe,
+    factor: Array | None,
+    step: Array,
 ) -> float:
     """Return the eigenvalue that the rounding of the stored data alone would give."""
-    variances = moments.variances
     if rows.source.dtype.kind in "iu" and np.any(step > 0):
         _warn_columns(
             "integers beyond 2^53 are rounded to float64", step > 0, "subtract a constant"
@@ -192,8 +198,8 @@ def _storage(
         _warn_columns(text, is_constant(variances, step), "drop them")
     # Stored values that are all equal show no rounding at all.
     step = np.where(variances > 0, step if factor is None else step * factor, 0.0)
-    spread = (1 + np.sqrt(rows.shape[1] / moments.total)) ** 2
-    return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
+    spread = (1 + math.sqrt(rows.shape[1] / moments.total)) ** 2
+    return float(step.max() ** 2 / 12 * spread * (moments.total - 1))
 
 
 def refuse_constant(found: Found, source: Source) -> None:
@@ -428,7 +434,7 @@ def _possible_rank(rows: Known, moments: Moments) -> int:
         counted = rows.counted_rows
     else:
         counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
-    return min(counted - 1, int(np.sum(moments.variances > 0)))
+    return min(counted - 1, int(np.count_nonzero(moments.variances > 0)))
 
 
 def _goal(

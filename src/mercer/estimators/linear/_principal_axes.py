@@ -271,16 +271,23 @@ def attributes(
     level = spectrum.certificate.zero_level
     alive = values > level
     dtype = np.float32 if source.products.itemsize == 4 else np.float64
-    with np.errstate(over="ignore", under="ignore"):
-        variances = np.ldexp(values / freedom, 2 * unit)
-        singular = np.ldexp(np.sqrt(values), unit)
-        deviations = np.ldexp(np.sqrt(values / freedom), unit)
     left = max(min(int(found.total * (1 + 1e-12)), source.shape[1]) - k, 0)
     rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
-    with np.errstate(over="ignore", under="ignore"):
-        noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
-    each = np.append(values, rest / max(left, 1)) / freedom  # the noise beside the axes
-    warn_of_range(np.append(variances, noise), each, np.append(alive, False), unit)
+    inner, inner_noise = values / freedom, rest / freedom / max(left, 1)
+    inner_deviations = np.sqrt(inner)
+    variances, singular, deviations, noise = (
+        inner,
+        np.sqrt(values),
+        inner_deviations,
+        inner_noise,
+    )
+    if unit:
+        with np.errstate(over="ignore", under="ignore"):
+            variances, singular = np.ldexp(inner, 2 * unit), np.ldexp(singular, unit)
+            deviations = np.ldexp(inner_deviations, unit)
+            noise = float(np.ldexp(inner_noise, 2 * unit))
+        each = np.append(inner, inner_noise)  # the noise beside the axes
+        warn_of_range(np.append(variances, noise), each, np.append(alive, False), unit)
     axes = spectrum.right[:, :k]
     if sign == "factominer":
         axes = axes * signs_of_sums(axes)
@@ -297,7 +304,7 @@ def attributes(
         "noise_variance_": noise,
         "n_components_": k,
         "n_samples_": source.shape[0],
-        "rank_": int(np.sum(alive)),
+        "rank_": int(alive.sum()),
         "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit).rounded(
             eps_of(dtype) if dtype == np.float32 else 0.0
         ),
@@ -306,6 +313,6 @@ def attributes(
         "_squares": spectrum.squares and spectrum.squares / found.trace / found.trace,
         "_whitened": whiten,
         "_deviations": deviations,
-        "_unit_deviations": np.sqrt(values / freedom),
+        "_unit_deviations": inner_deviations,
         "_alive": alive,
     }

@@ -47,6 +47,7 @@ from mercer.sources import (
 
 _NO_ROWS = (str, bytes, dict, set, frozenset)
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
+_PLAIN = "fd?bBhHiIlLqQ"  # types of numbers that are taken as they are
 _FEWEST = 2  # rows without which there is no variance
 _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
     ("Complex", "analyse real and imaginary parts as columns of their own"),
@@ -75,6 +76,8 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
+    if _is_plain(estimator, data, reset):
+        return in_memory(data)
     cells: Any = data
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
         data, cells = _looked_at(estimator, data)
@@ -90,6 +93,27 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise one_row(f"n_samples = 1, X of shape {tuple(checked.shape)}")
     return in_memory(checked)
+
+
+def _is_plain(estimator: BaseEstimator, data: Any, reset: bool) -> bool:
+    """Tell whether scikit-learn's checks would find nothing in `data`, and leave it as it is.
+
+    A table of native numbers as NumPy holds it, of the columns that were there at fit. Most
+    small fits are of these, and the checks would cost more than the arithmetic.
+    """
+    if type(data) is not np.ndarray or data.ndim != 2 or data.dtype.char not in _PLAIN:
+        return False
+    (n, p), held = data.shape, vars(estimator)
+    if not data.dtype.isnative or p < 1:
+        return False
+    if not reset:  # names that are missing now are warned of
+        same = held.get("n_features_in_", p) == p
+        return same and n >= 1 and held.get("feature_names_in_") is None
+    if n < max(1, getattr(estimator, "_fewest", _FEWEST)):
+        return False
+    estimator.n_features_in_ = p
+    held.pop("feature_names_in_", None)
+    return True
 
 
 def admit_objects(data: Any, *, fewest: int = 1) -> Array:

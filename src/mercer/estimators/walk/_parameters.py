@@ -9,16 +9,18 @@ import difflib
 import inspect
 import reprlib
 from collections.abc import Sequence
+from copy import deepcopy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
     RealNotInt,
     StrOptions,
+    make_constraint,
 )
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,7 +54,12 @@ class ParameterError(InputError, InvalidParameterError):
 
 
 def check_parameters(estimator: BaseEstimator) -> None:
-    """Refuse parameters that break the estimator's `_parameter_constraints`."""
+    """Refuse parameters that break the estimator's `_parameter_constraints`.
+
+    What has passed once is known by type and value; constraints are made once for a class.
+    """
+    if all(_passes(type(estimator), *each) for each in estimator.get_params(False).items()):
+        return
     try:
         estimator._validate_params()
     except InvalidParameterError as error:
@@ -63,6 +70,34 @@ def check_parameters(estimator: BaseEstimator) -> None:
             got=got.removesuffix(" instead.") or text,
             fix=_nearest(estimator, what) or "see the docstring for what each parameter takes",
         ) from None
+
+
+_SIMPLE = (int, float, str, bool, type(None))  # types that are what they are worth
+_MOST = 10_000  # values that are known
+_known: set[tuple[type, str, type, object]] = set()
+
+
+def _passes(kind: type[BaseEstimator], name: str, value: object) -> bool:
+    """Tell whether a parameter of a class may have this value."""
+    simple = type(value) in _SIMPLE
+    key = kind, name, type(value), value if simple else None
+    if simple and key in _known:
+        return True
+    if kind not in _allowed:
+        _allowed[kind] = _made(kind._parameter_constraints)
+    allowed = _allowed[kind].get(name)
+    passes = allowed is None or any(each.is_satisfied_by(value) for each in allowed)
+    if simple and passes and len(_known) < _MOST:
+        _known.add(key)
+    return passes
+
+
+_allowed: dict[type, dict[str, list[Any]]] = {}  # constraints of classes, by parameter
+
+
+def _made(given: Constraints) -> dict[str, list[Any]]:
+    """Return constraints ready to be asked."""
+    return {name: [make_constraint(each) for each in some] for name, some in given.items()}
 
 
 def _nearest(estimator: BaseEstimator, what: str) -> str:
@@ -104,7 +139,7 @@ def check_fitted(estimator: BaseEstimator) -> None:
 
 def learned(estimator: BaseEstimator) -> Attributes:
     """Return the attributes of an estimator that are no parameters."""
-    parameters = estimator.get_params(deep=False)  # once: each call reads the signature
+    parameters = estimator._get_param_names()
     return {name: value for name, value in vars(estimator).items() if name not in parameters}
 
 
@@ -225,6 +260,38 @@ _FACES = {  # faces that take scikit-learn's parameters of a method
 }
 Model = TypeVar("Model", bound=BaseEstimator)
 _SHOWN = 3  # parameters of a call that are explained
+
+
+_signatures: dict[type, tuple[object, list[str]]] = {}  # of classes: constructor, parameters
+
+
+class Plain(BaseEstimator):
+    """An estimator whose parameters are read from its signature once, and copied cheaply."""
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters in order; the signature is read once."""
+        known = _signatures.get(cls)
+        if known is None or known[0] is not cls.__init__:
+            known = _signatures[cls] = cls.__init__, super()._get_param_names()
+        return [*known[1]]
+
+    def __sklearn_clone__(self) -> Any:
+        """Return what scikit-learn's `clone` makes; values that never change stay the same."""
+        held, given = vars(self), self.get_params(deep=False)
+        copied = {
+            name: value if type(value) in _SIMPLE else clone(value, safe=False)
+            for name, value in given.items()
+        }
+        made = type(self)(**copied)
+        if any(getattr(made, name, None) is not value for name, value in copied.items()):
+            raise RuntimeError(f"the constructor of {type(self).__name__} changes a parameter")
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if name in held:
+                setattr(made, name, deepcopy(held[name]))
+        if "_skl_callbacks" in held:  # of which all clones have one
+            made._skl_callbacks = held["_skl_callbacks"]
+        return made
 
 
 class Explaining(abc.ABCMeta):

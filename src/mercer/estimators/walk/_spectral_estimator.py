@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     clone,
@@ -28,6 +27,7 @@ from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
 from mercer.estimators.walk._parameters import (
     Attributes,
     Explaining,
+    Plain,
     Seed,
     as_numbers,
     check_fitted,
@@ -42,6 +42,7 @@ from mercer.estimators.walk._showing import is_fitted, summary
 from mercer.planning import Machine, Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source, SpreadSource, is_spread, refuse_sum, sum_of
+from mercer.store import kept_rates
 
 _LONG = 5.0  # seconds of a forecast above which the machine is measured first
 _SHARE = 0.2  # of `time`, likewise
@@ -50,7 +51,13 @@ _SPACE, _EACH = 80e6, 8e6  # bytes that the self-test takes for a moment, in all
 
 
 def planned(problem: Problem) -> Plan:
-    """Return the plan of a fit; only a long one is worth the second of the self-test."""
+    """Return the plan of a fit; only a long one is worth the second of the self-test.
+
+    Rates that the user has had measured (`mercer doctor --measure`) go for every plan.
+    """
+    known = None if problem.machine is not None else kept_rates(problem.threads)
+    if known is not None:
+        problem = dataclasses.replace(problem, machine=Machine.of(known))
     made = planning.plan(problem)
     if not _at_stake(made):
         return made
@@ -80,7 +87,7 @@ class SpectralEstimator(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    BaseEstimator,
+    Plain,
     metaclass=Explaining,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
@@ -464,7 +471,7 @@ def plan(
     --------
     >>> import numpy as np, mercer
     >>> mercer.plan(mercer.PCA(2), np.eye(8)).chosen.name
-    'svd'
+    'gram'
     """
     if not isinstance(estimator, SpectralEstimator):
         kind = estimator if isinstance(estimator, type) else type(estimator)

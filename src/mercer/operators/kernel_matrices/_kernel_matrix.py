@@ -63,18 +63,21 @@ class KernelMatrix(CentredKernel):
         return self._centred(np.asarray(k, np.float64), below)
 
     def _centred(self, a: Array, below: float = 0.0) -> Array:
-        tiles, r = Tiles(self.shape[0], _ROWS), self.direction
-        for part in tiles:
+        for part in Tiles(self.shape[0], _ROWS):
             a[part] -= self._levels(part)
             if below:
-                a[part] -= (below * r[part])[:, None] * r[None, :]
+                a[part] -= (below * self.direction[part])[:, None] * self.direction
         return a
 
     def _levels(self, part: slice) -> Array:
-        """Return what centring takes from some rows: r·mᵀ + m·rᵀ with m = kr - ½(rᵀkr)r."""
+        """Return what centring takes from some rows: r·mᵀ + m·rᵀ with m = kr - ½(rᵀkr)r.
+
+        As one product of two columns with two rows.
+        """
         r = self.direction
         mean = self.sums.along - 0.5 * float(r @ self.sums.along) * r
-        return np.asarray(r[part, None] * mean[None, :] + mean[part, None] * r[None, :])
+        left = np.stack([r[part], mean[part]], axis=1)
+        return np.asarray(left @ np.stack([mean, r]))
 
     def measured_squares(self) -> float:
         """Return ‖A‖²_F entry by entry: one reading of the matrix."""

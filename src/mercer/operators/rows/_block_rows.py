@@ -222,17 +222,18 @@ class BlockRows:
 
     def moments(self) -> Moments:
         """See `Rows.moments`: one walk."""
-        return self._sums(RunningMoments(whole=False))
+        running = RunningMoments(whole=False)
+        return self._moments_of(running, self.gather(running))
 
     def scatter(self, judge: Judge | None = None) -> Moments:
         """See `Rows.scatter`: one walk, np² flops.
 
         `judge` sees the moments of the first block; it may raise to end the walk there.
         """
-        return self._sums(RunningMoments(whole=True), judge)
+        running = RunningMoments(whole=True)
+        return self._moments_of(running, self.gather(running, judge))
 
-    def _sums(self, running: RunningMoments, judge: Judge | None = None) -> Moments:
-        charged = self.gather(running, judge)
+    def _moments_of(self, running: RunningMoments, charged: Charged) -> Moments:
         charged.charge(running)
         self._settle(running)
         return running.moments()

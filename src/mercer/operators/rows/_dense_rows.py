@@ -2,6 +2,7 @@
 
 import abc
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, final
@@ -14,9 +15,11 @@ from mercer.arrays import (
     Lanes,
     Tiles,
     add_gram,
+    advance,
     as_numpy,
     asarray_like,
     binary_exponent,
+    column_ends,
     column_squares,
     column_sums,
     eps_of,
@@ -27,6 +30,7 @@ from mercer.arrays import (
     quiet_blas,
     scratch,
     shifted,
+    task,
     thread_count,
     triangle,
 )
@@ -36,7 +40,7 @@ from mercer.operators._scaling import LEAST_SPREAD, Scaling
 from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
-_SAMPLE = 1024  # rows, and
+_SAMPLE = 256  # rows, and
 _SAMPLE_CELLS = 100_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
@@ -100,15 +104,25 @@ class Rows(abc.ABC):
         middle = sample
         if weights is not None:  # the mean may be that of few rows, which hold all the weight
             middle = source.sample(count, _by_weight(as_numpy(weights), count))
-        self.origin = self._provisional_origin(middle)
-        # Halves: the difference of two huge numbers may be larger than the largest number.
-        largest = float(xp.max(xp.abs(sample * 0.5 - self.origin * 0.5)))
-        found = binary_exponent(largest) + 1 if exponent is None else exponent
+        low, high = column_ends(sample)
+        ends = (low, high) if middle is sample else None
+        self.origin = self._provisional_origin(middle, ends)
+        if exponent is None:
+            # Halves: the difference of two huge numbers may be larger than the largest number.
+            half = self.origin * 0.5
+            largest = max(float(xp.max(high * 0.5 - half)), float(xp.max(half - low * 0.5)))
+            exponent = binary_exponent(largest) + 1
+        found = exponent
         self.exponent = found if abs(found) > SAFE[self.products.itemsize] else 0
 
     @abc.abstractmethod
-    def _provisional_origin(self, sample: Array) -> Array:
-        """Return the origin (p,), representable in the precision of the data."""
+    def _provisional_origin(
+        self, sample: Array, ends: tuple[Array, Array] | None = None
+    ) -> Array:
+        """Return the origin (p,), representable in the precision of the data.
+
+        `ends` are the least and the largest cells (p,) of the sample, where they are known.
+        """
 
     @abc.abstractmethod
     def block(self, rows: slice, buffer: Array | None) -> Array:
@@ -218,6 +232,13 @@ class Rows(abc.ABC):
         n, p = self.shape
         xp = namespace(self.like)
         tiles, many = self.tiles(), len(groups)
+        if len(tiles) == 1 and [*groups] == [None] and self.products == np.float64:
+            buffer = scratch((n, p), self.products, self.like, self.order)
+            with task("rows"):
+                y = self.block(slice(0, n), buffer)
+                found = y.T @ y, column_sums(y, self.root)
+                advance(1, 1)
+            return [self._joined([found], None, tiles)]
         # The first block of every group, then the second of every group, …
         turns = itertools.zip_longest(*(_cut(tiles, parts) for parts in groups))
         blocks = list(itertools.chain.from_iterable(turns))
@@ -263,7 +284,7 @@ class Rows(abc.ABC):
             scatter += gram
             sums += first
         squares = as_numpy(xp.linalg.diagonal(scatter) * 1.0)  # old DLPack takes no views
-        raw, blocks = float(np.sum(squares)), len(tiles) * total / self.total
+        raw, blocks = float(squares.sum()), len(tiles) * total / self.total
         ratio = self.rounding.about(as_numpy(sums), squares, total, max(blocks, 1.0))
         scatter -= sums[:, None] * (sums[None, :] / total)
         return self._finish(sums, scatter, raw, tiles, ratio, total)
@@ -330,7 +351,7 @@ class Rows(abc.ABC):
         total = self.total if total is None else total
         # Sums of independent roundings grow like the square root of their number.
         # Equal terms round the same way; BLAS sums them in sixteen or more parts.
-        grow = EPS * (4 + np.sqrt(tiles.rows) + tiles.rows / 16 + len(tiles) / 2)
+        grow = EPS * (4 + math.sqrt(tiles.rows) + tiles.rows / 16 + len(tiles) / 2)
         return Moments(total, sums / total, scatter, raw, (grow + ratio) * raw)
 
 
@@ -357,11 +378,17 @@ def _cut(tiles: Tiles, parts: Sequence[slice] | None) -> list[slice]:
 class DenseRows(Rows):
     """Rows of an array in memory; integers are turned into float64 block by block."""
 
-    def _provisional_origin(self, sample: Array) -> Array:
+    def _provisional_origin(
+        self, sample: Array, ends: tuple[Array, Array] | None = None
+    ) -> Array:
         xp = namespace(sample)
-        # Made small by 2^-12 first, so that a sum of huge values stays finite.
-        mean = xp.mean(xp.astype(sample, xp.float64) * 2.0**-12, axis=0) * 2.0**12
-        low, high = xp.min(sample, axis=0), xp.max(sample, axis=0)
+        low, high = column_ends(sample) if ends is None else ends
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = xp.sum(sample, axis=0, dtype=xp.float64) / sample.shape[0]
+            whole = math.isfinite(float(xp.sum(mean)))
+        if not whole:
+            # Made small by 2^-12 first, so that a sum of huge values stays finite.
+            mean = xp.mean(xp.astype(sample, xp.float64) * 2.0**-12, axis=0) * 2.0**12
         # A constant column must become exactly zero; its mean may be off by a rounding.
         return xp.where(low == high, low, xp.astype(mean, sample.dtype))
 

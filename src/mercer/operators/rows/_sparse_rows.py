@@ -122,8 +122,10 @@ class SparseRows(Rows):
             self.csr = _shift_full_columns(self.csr, here)
         self.origin = np.ldexp(here, exponent)
 
-    def _provisional_origin(self, sample: Array) -> Array:
-        del sample  # one reading of the stored cells tells exactly
+    def _provisional_origin(
+        self, sample: Array, ends: tuple[Array, Array] | None = None
+    ) -> Array:
+        del sample, ends  # one reading of the stored cells tells exactly
         self._sums = _column_sums(self.csr, self._weights)
         count, first, second = self._sums
         mean = first / self.total
