@@ -166,7 +166,7 @@ def test_a_fallback_has_its_own_price():
     krylov, gram = made.chosen, made.chosen.then
     assert (krylov.name, gram.name) == ("krylov", "gram")
     iterated = next(path for path, _ in made.rejected if path.name == "gram")
-    assert gram.seconds > 2 * iterated.seconds  # LAPACK's pairs, not those of an iteration
+    assert gram.seconds > 1.3 * iterated.seconds  # LAPACK's pairs, not those of an iteration
     assert "LAPACK" in gram.note
     assert krylov.solver.worth == pytest.approx(gram.seconds * krylov.passes / krylov.seconds)
     assert f"({gram.seconds:.2g} s, " in str(made)

@@ -15,6 +15,7 @@ _SETTLED = 4  # steps of an iteration on a matrix of which few axes stand out
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
 _FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
+_IN_MEMORY = (3, 1)  # both for tables in memory; what needs more gives way to the next path
 _MOST = (40, 600)  # passes of an iteration on rows that are read again, and on rows in memory
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _BAND = 130  # columns that LAPACK takes beside the matrix for some pairs, and two for each
@@ -296,8 +297,8 @@ def _dual(p: Problem, machine: Machine) -> Path:
 def _krylov(p: Problem, machine: Machine) -> Path:
     b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
     steps, checks = (_STEPS, _CHECKS) if p.nnz is None else (2 * _STEPS + 3, _CHECKS)
-    if p.nnz is None and not p.block_bytes:  # fewer are typical of tables that fit memory
-        steps, checks = _STEPS - 1, _CHECKS - 1
+    if p.nnz is None and not p.block_bytes:
+        steps, checks = _IN_MEMORY
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
     if p.read_seconds > 4.0 * cells * b / rate:  # reading is the cost: fewer, wider passes
