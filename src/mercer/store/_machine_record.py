@@ -24,9 +24,16 @@ def keep_rates(measured: Iterable[Rates]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as descriptor:
         write_all(descriptor, json.dumps({"format": _FORMAT, "rates": known}).encode())
+    forget_rates()
+
+
+def forget_rates() -> None:
+    """Let what is kept be read again."""
     _kept.cache_clear()
+    kept_rates.cache_clear()
 
 
+@lru_cache(maxsize=64)
 def kept_rates(threads: int) -> Rates | None:
     """Return the rates measured with so many threads, or None; a process looks once."""
     return _kept().get(threads)
