@@ -62,11 +62,11 @@ def _user_cache() -> Any:
         for name in ("UserProvidedCacheLocator", "UserWideCacheLocator")
     ]
 
-    class Kept(caching.CompileResultCacheImpl):  # type: ignore[name-defined]
+    class UserFolders(caching.CompileResultCacheImpl):  # type: ignore[name-defined]
         _locator_classes = locators
 
     class UserCache(caching.FunctionCache):  # type: ignore[name-defined]
-        _impl_class = Kept
+        _impl_class = UserFolders
 
     return UserCache
 

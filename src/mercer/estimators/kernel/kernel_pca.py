@@ -364,8 +364,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
     def _scale(  # type: ignore[override]
         self, spectrum: Spectrum, found: KernelFound, source: SeenRows
     ) -> dict[str, Any]:
-        later = found.landmarks is None  # the rows are kept
-        aligned = Later.ALIGNMENT if later else fits.alignment(source)
+        aligned = Later.ALIGNMENT if found.landmarks is None else fits.alignment(source)
         return fits.scaled(spectrum, found, source, aligned).attributes()
 
     @cached_property

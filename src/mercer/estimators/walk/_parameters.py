@@ -8,7 +8,7 @@ import abc
 import difflib
 import inspect
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -31,6 +31,7 @@ from mercer.methods import METHODS, method_of
 Attributes: TypeAlias = dict[str, Any]  # what a fit has found, by name
 Constraints: TypeAlias = dict[str, list[Any]]  # what each parameter may be
 Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Model = TypeVar("Model", bound=BaseEstimator)
 Names: TypeAlias = Sequence[str] | Array | None  # of columns
 Kind: TypeAlias = np.dtype[Any]  # of numbers
 
@@ -258,40 +259,36 @@ _FACES = {  # faces that take scikit-learn's parameters of a method
     "TopicVectors": ("dropin.TruncatedSVD",),
     "LandmarkFeatures": ("dropin.Nystroem",),
 }
-Model = TypeVar("Model", bound=BaseEstimator)
 _SHOWN = 3  # parameters of a call that are explained
 
 
 _signatures: dict[type, tuple[object, list[str]]] = {}  # of classes: constructor, parameters
 
 
-class Plain(BaseEstimator):
-    """An estimator whose parameters are read from its signature once, and copied cheaply."""
+def names_of(kind: Any, read: Callable[[], list[str]]) -> list[str]:
+    """Return the parameters of a class, in order; `read` reads its signature, once."""
+    known = _signatures.get(kind)
+    if known is None or known[0] is not kind.__init__:
+        known = _signatures[kind] = kind.__init__, read()
+    return [*known[1]]
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Return the names of the parameters in order; the signature is read once."""
-        known = _signatures.get(cls)
-        if known is None or known[0] is not cls.__init__:
-            known = _signatures[cls] = cls.__init__, super()._get_param_names()
-        return [*known[1]]
 
-    def __sklearn_clone__(self) -> Any:
-        """Return what scikit-learn's `clone` makes; values that never change stay the same."""
-        held, given = vars(self), self.get_params(deep=False)
-        copied = {
-            name: value if type(value) in _SIMPLE else clone(value, safe=False)
-            for name, value in given.items()
-        }
-        made = type(self)(**copied)
-        if any(getattr(made, name, None) is not value for name, value in copied.items()):
-            raise RuntimeError(f"the constructor of {type(self).__name__} changes a parameter")
-        for name in ("_metadata_request", "_sklearn_output_config"):
-            if name in held:
-                setattr(made, name, deepcopy(held[name]))
-        if "_skl_callbacks" in held:  # of which all clones have one
-            made._skl_callbacks = held["_skl_callbacks"]
-        return made
+def blank_of(estimator: Model) -> Model:
+    """Return what scikit-learn's `clone` makes; values that never change stay the same."""
+    held, given = vars(estimator), estimator.get_params(deep=False)
+    copied = {
+        name: value if type(value) in _SIMPLE else clone(value, safe=False)
+        for name, value in given.items()
+    }
+    made: Model = type(estimator)(**copied)
+    if any(getattr(made, name, None) is not value for name, value in copied.items()):
+        raise RuntimeError(f"the constructor of {type(estimator).__name__} changes a parameter")
+    for name in ("_metadata_request", "_sklearn_output_config"):
+        if name in held:
+            setattr(made, name, deepcopy(held[name]))
+    if "_skl_callbacks" in held:  # of which all clones have one
+        made._skl_callbacks = held["_skl_callbacks"]
+    return made
 
 
 class Explaining(abc.ABCMeta):

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import (
+    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     clone,
@@ -27,12 +28,13 @@ from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
 from mercer.estimators.walk._parameters import (
     Attributes,
     Explaining,
-    Plain,
     Seed,
     as_numbers,
+    blank_of,
     check_fitted,
     check_parameters,
     learned,
+    names_of,
     no_numbers,
     publish,
     seed_of,
@@ -87,7 +89,7 @@ class SpectralEstimator(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    Plain,
+    BaseEstimator,
     metaclass=Explaining,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
@@ -113,6 +115,14 @@ class SpectralEstimator(
         self.time = time
         self.device = device
         self.random_state = random_state
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return names_of(cls, super()._get_param_names)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return what scikit-learn's `clone` makes, at a tenth of its cost."""
+        return blank_of(self)
 
     @abc.abstractmethod
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
