@@ -38,7 +38,7 @@ from mercer.kernels import (
     normalize,
     warp,
 )
-from mercer.neural import network
+from mercer.neural import fine_tune, network
 
 FAR = np.array([1e6, -3e5, 2.0, 0.0, 77.0])
 EACH = (3.0, 1.0, 2.0, 0.5, 1.0)  # a lengthscale for each column
@@ -230,6 +230,39 @@ def test_many_rows_without_gradients_go_in_blocks():
     assert net(torch.from_numpy(many[:0])).shape == (0, 3)
     whole = torch.arange(10).reshape(2, 5)
     assert torch.equal(net(whole), net(whole.double()))
+
+
+def test_codes_are_trained_to_tell_classes_or_numbers_and_never_do_worse():
+    X = rows(300) / np.array(EACH)
+    model = hushed(KernelPCA(2, kernel="rbf(lengthscale=2)", landmarks=25).fit, X)
+    net, before = network(model), model.transform(X)
+    wave = X[:, 0] * X[:, 1]
+    for y, least in ((np.where(wave > 0, "up", "down"), 0.15), (wave, 0.5), (wave > 0, 0.15)):
+        tuned = fine_tune(net, X, y)
+        assert tuned.score > tuned.score_before + least
+        assert tuned.history[:, 1].min() < tuned.history[0, 1]
+        found = tuned.predict(X)
+        right = (
+            np.mean(found == y) if y.dtype.kind != "f" else 1 - np.var(found - y) / np.var(y)
+        )
+        assert right > 0.6
+    assert (
+        np.array_equal(net(torch.from_numpy(X)).detach().numpy(), before)
+        or apart(net(torch.from_numpy(X)), before) < 1e-10
+    )
+    frozen = network(model)
+    frozen.kernel.requires_grad_(False)
+    tuned = fine_tune(frozen, X, wave, epochs=5)
+    assert torch.equal(tuned.network.kernel.rows, net.kernel.rows)
+    noise = np.random.default_rng(1).normal(size=300)
+    tuned = fine_tune(net, X, noise, epochs=20)
+    assert tuned.history[-1, 0] < tuned.history[0, 0]
+    with torch.no_grad():
+        assert tuned.score >= tuned.score_before
+    refuses("frozen", fine_tune, network(model, trainable=False), X, wave)
+    refuses("one value for every row", fine_tune, net, X, wave[:5])
+    refuses("one class", fine_tune, net, X, np.zeros(300, int))
+    refuses("finite", fine_tune, net, X, np.full(300, np.nan))
 
 
 def by_two(X):

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from mercer.arrays import Array, Tiles
 
+_SMALLEST, _STEPS = 16, 12  # rows of a step, and steps of an epoch, at least
 _BLOCK = 4096  # rows that go through the layers at a time
 Layers = list[tuple[Array, Array]]  # weights (a, b) and biases (b,) of each
 
@@ -136,3 +137,8 @@ def drawn_layers(rng: np.random.Generator, widths: list[int], quiet: bool) -> La
         size = 0.0 if last and quiet else np.sqrt((1.0 if last else 2.0) / a)
         found.append((size * rng.standard_normal((a, b)), np.zeros(b)))
     return found
+
+
+def batch_of(most: int, n: int) -> int:
+    """Return the rows of a step: few rows would make few steps of an epoch."""
+    return min(int(most), max(_SMALLEST, n // _STEPS))

@@ -154,7 +154,7 @@ def _numbers(tensor: Tensor) -> Array:
     return np.asarray(tensor.detach().cpu().numpy(), np.float64)
 
 
-class _Adam:
+class Adam:
     """Adam with decoupled decay of weights [Loshchilov2019]_.
 
     Torch has it too, but importing its optimisers takes longer than training small networks.
@@ -184,20 +184,22 @@ class _Adam:
             for name in ("means", "squares")
         )
 
-    def step(self, loss: Tensor, rate: float) -> None:
-        """Take one step down the gradient of a loss."""
+    def step(self, loss: Tensor, rate: float | list[float]) -> None:
+        """Take one step down the gradient of a loss; each parameter may have its own rate."""
         gradients = torch.autograd.grad(loss, self.parameters)
         self.steps += 1
         first, second = 1 - 0.9**self.steps, 1 - 0.999**self.steps
+        rates = rate if isinstance(rate, list) else [rate] * len(self.parameters)
         with torch.no_grad():
-            torch._foreach_mul_(self.parameters, 1 - rate * self.decay)
+            torch._foreach_mul_(self.parameters, [1 - each * self.decay for each in rates])
             torch._foreach_lerp_(self.means, gradients, 0.1)
             torch._foreach_mul_(self.squares, 0.999)
             torch._foreach_addcmul_(self.squares, gradients, gradients, 0.001)
             below = torch._foreach_sqrt(self.squares)
             torch._foreach_div_(below, second**0.5)
             torch._foreach_add_(below, 1e-8)
-            torch._foreach_addcdiv_(self.parameters, self.means, below, -rate / first)
+            down = [-each / first for each in rates]
+            torch._foreach_addcdiv_(self.parameters, self.means, below, down)
 
     def moments(self) -> dict[str, Any]:
         """Return what the next run goes on from."""
@@ -261,7 +263,7 @@ def trained(
     if not min(spread) > 0 or not schedule.epochs:
         return layers, np.zeros((1, 2))
     per = -(-len(x) // schedule.batch)
-    made = _Adam(net.trained(), schedule.decay)
+    made = Adam(net.trained(), schedule.decay)
     best, kept, since = _error(net, aside) / spread[1], None, 0
     history = [(_error(net, x) / spread[0], best)]
     began, total = time.monotonic(), schedule.epochs * per
@@ -291,7 +293,7 @@ def _batches(rng: np.random.Generator, n: int, count: int) -> list[Tensor]:
 
 
 def _stepped(
-    net: CodeNetwork, made: _Adam, rate: float, x: Tensor, noise: float, rng: Any
+    net: CodeNetwork, made: Adam, rate: float, x: Tensor, noise: float, rng: Any
 ) -> float:
     """Take one step towards clean rows from noisy ones; return the loss before it."""
     given = x
@@ -373,7 +375,7 @@ def one_pass(
         Of the order and the noise.
     """
     net = CodeNetwork(layers, torch.float32)
-    made = _Adam(net.trained(), schedule.decay, moments)
+    made = Adam(net.trained(), schedule.decay, moments)
     x = torch.as_tensor(rows, dtype=torch.float32)
     with _threads(step_flops(layers, schedule.batch)), task("training"):
         parts = _batches(rng, len(x), -(-len(x) // schedule.batch))

@@ -30,13 +30,12 @@ from mercer.estimators.walk._parameters import (
     refuse_truth,
 )
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator, planned
-from mercer.neural._code_layers import ACTIVATIONS, CodeLayers, drawn_layers
+from mercer.neural._code_layers import ACTIVATIONS, CodeLayers, batch_of, drawn_layers
 from mercer.neural._networks import torch_library
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source
 
-_SMALLEST, _STEPS = 16, 12  # rows of a step, and steps of an epoch, at least
 _PATIENCE = 30  # epochs without a better error after which training ends
 _FEWEST = 10  # rows from which some are held out
 _MOST_HELD = 5000  # rows held out at most: more would only take time
@@ -291,7 +290,7 @@ class Autoencoder(SpectralEstimator):
             return dataclasses.replace(made, remark=words)
         widths = [p, *self.layers, k]
         weights = 2 * sum(a * b for a, b in pairwise(widths))
-        steps = -(-n // self._batch_of(n))
+        steps = -(-n // batch_of(self.batch, n))
         seconds = self.epochs * (6.0 * n * weights / _FLOPS + steps * _STEP)
         if self.time is not None:
             seconds = min(seconds, float(self.time))
@@ -393,16 +392,12 @@ class Autoencoder(SpectralEstimator):
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self._seed())
 
-    def _batch_of(self, n: int) -> int:
-        """Return the rows of a step: few rows would make few steps of an epoch."""
-        return min(int(self.batch), max(_SMALLEST, n // _STEPS))
-
     def _schedule(self, noise: float, n: int) -> Any:
         from mercer.neural._code_training import Schedule
 
         return Schedule(
             epochs=int(self.epochs),
-            batch=self._batch_of(n),
+            batch=batch_of(self.batch, n),
             rate=float(self.rate),
             decay=float(self.decay),
             noise=noise,
