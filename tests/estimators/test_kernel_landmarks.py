@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import scipy.sparse.linalg
 from streams import rows, truth
 from tests.claims import agree, hold, hushed, refused, refuses
 
@@ -409,3 +410,49 @@ def test_a_given_matrix_without_landmarks_to_choose_is_refused():
         model = KernelPCA(2, kernel="precomputed", landmarks=marks)
         with refused(InputError, match=words):
             model.fit(wrong)
+
+
+# -- the sampled certificate ----------------------------------------------------------------
+
+
+def cloud_of(n=3000, p=5, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, p))
+
+
+def exact_values(X, kernel, k):
+    K = np.asarray(kernel.block(X, X), float)
+    K -= K.mean(axis=0)
+    K -= K.mean(axis=1)[:, None]
+    return scipy.sparse.linalg.eigsh(K, k, tol=1e-12)[0][::-1]
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
+@pytest.mark.parametrize("way", ["memory", "weights", "stream", "float32"])
+def test_rows_drawn_by_their_residual_narrow_the_certificate(way):
+    X, kernel, weights = cloud_of(), mercer.kernels.RBF(2.0), None
+    X = X.astype(np.float32) if way == "float32" else X
+    if way == "weights":
+        weights = np.r_[np.full(500, 2.0), np.ones(2500)]
+        given, X = X, np.r_[X[:500], X]
+    model = mercer.KernelPCA(5, kernel=kernel, landmarks=150, random_state=1)
+    if way == "stream":
+        model.fit(iter(np.array_split(X, 9)))
+    elif way == "weights":
+        model.fit(given, sample_weight=weights)
+    else:
+        model.fit(X)
+    sure = model.certificate_
+    values = exact_values(np.asarray(X, float), kernel, 5)
+    assert sure.failure == 1e-9
+    assert np.all(sure.lower <= values)
+    assert np.all(values <= sure.upper)
+    assert np.all(sure.upper < sure.sure_upper)
+    assert np.median((sure.sure_upper - values) / (sure.upper - values)) > 2
+    assert "probability of at most 1e-09" in str(sure)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
+def test_few_rows_draw_none():
+    model = mercer.KernelPCA(3, kernel="rbf(lengthscale=2)", landmarks=20).fit(cloud_of(300))
+    assert model.certificate_.failure == 0
+    assert model.certificate_.sure_upper is None

@@ -156,7 +156,7 @@ def test_little_time_or_memory_goes_to_landmarks():
     made = plan(problem(10**6, 20, memory=least))
     assert made.chosen.name == "landmarks"
     with pytest.raises(BudgetError, match="landmarks needs"):
-        plan(problem(10**6, 20, memory=least // 8))
+        plan(problem(10**6, 20, memory=least // 40))
     assert plan(problem(100_000, 20, KernelCost(60.0, centred=False), time=2.0)).remark
 
 

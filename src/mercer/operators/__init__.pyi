@@ -81,6 +81,8 @@ from mercer.operators.kernel_matrices._landmark_samplers import choose as choose
 from mercer.operators.kernel_matrices._landmark_samplers import select as select
 from mercer.operators.kernel_matrices._landmark_sums import LandmarkSums as LandmarkSums
 from mercer.operators.kernel_matrices._landmarks import Landmarks as Landmarks
+from mercer.operators.kernel_matrices._residual_sample import ResidualSample as ResidualSample
+from mercer.operators.kernel_matrices._residual_sample import SampledResidual as SampledResidual
 from mercer.operators.robust._column_scales import column_scales as column_scales
 from mercer.operators.robust._rows_about_origin import RowsAboutOrigin as RowsAboutOrigin
 from mercer.operators.robust._spatial_median import SpatialMedian as SpatialMedian

@@ -5,6 +5,7 @@ from mercer.planning._decision import plan as plan
 from mercer.planning._embedding_paths import landmark_count as landmark_count
 from mercer.planning._graph_paths import foreseen_gap as foreseen_gap
 from mercer.planning._graph_paths import joined_bytes as joined_bytes
+from mercer.planning._kernel_paths import certifying_rows as certifying_rows
 from mercer.planning._kernel_paths import columns_beyond as columns_beyond
 from mercer.planning._kernel_paths import explicit_bytes as explicit_bytes
 from mercer.planning._kernel_paths import few_walks as few_walks

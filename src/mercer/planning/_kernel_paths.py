@@ -4,6 +4,7 @@ What it costs to choose the number of kernel axes: matrices of shuffled tables, 
 """
 
 import dataclasses
+import math
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from mercer.planning._principal_paths import (
     lapack_seconds,
 )
 from mercer.planning._problem import KernelCost, Machine, Problem, blas_buffers
-from mercer.solvers import BlockKrylov, Exact, Stored
+from mercer.solvers import PROBES, BlockKrylov, Exact, Stored
 
 _SMALL = 300  # rows up to which LAPACK is as fast as an iteration
 _FEW = 8  # an iteration pays for at most one axis in so many
@@ -38,6 +39,10 @@ _SAMPLED = (2000, 50_000)  # rows among which landmarks are chosen, fewest and m
 _COORDINATES = 48.0  # bytes a coordinate: vectors, turned, scaled and published
 _FEATURE_TILE = 16e6  # bytes of a block of explicit features
 _BLOCK = 2048  # rows whose landmark features are made at a time
+_CERTIFIED = 0.3  # of the operations of a pass over all rows, for a sample of them
+_PROBINGS = 12  # products with the matrix of a sample, typical
+_SPARE = 0.5  # of the time that is left over, for a sample
+_DRAWN = (200, 60_000)  # rows of a sample, fewest and most
 
 
 def start_landmarks(rows: int, components: int) -> int:
@@ -52,6 +57,39 @@ def sampled_rows(rows: int, landmarks: int, memory: float) -> int:
     left = memory - _feature_bytes(landmarks, 1)
     fit = int(max(0.5 * left, 0.0) / (16.0 * max(landmarks, 1)))
     return min(rows, max(fewest, 2 * landmarks, min(most, fit)))
+
+
+def certifying_rows(
+    rows: float, landmarks: int, cols: int, room: float, flops: float = 0.0
+) -> int:
+    """Return how many rows are drawn to bound what landmarks leave, 0 where none would help.
+
+    Parameters
+    ----------
+    rows, landmarks, cols : int
+        n, m and p.
+    room : float
+        Bytes that are left; half of them may be taken.
+    flops : float
+        Operations that may be taken; a third of those of the pass over all rows, if that
+        is more.
+    """
+    each = cols + 20.0
+    flops = max(flops, _CERTIFIED * rows * landmarks * (2 * each + 2 * landmarks))
+    beside = _drawn_bytes(landmarks, cols)
+    held = (math.sqrt(beside**2 + 4 * max(room, 0.0)) - beside) / 4  # 2s² + s·beside = room/2
+    found = min(math.sqrt(flops / _drawn_flops(landmarks, cols)), held, rows / 2, _DRAWN[1])
+    return int(found) if found >= _DRAWN[0] else 0
+
+
+def _drawn_flops(m: int, cols: int) -> float:
+    """Return the operations a pair of drawn rows costs: half the matrix, and its products."""
+    return cols + 20.0 + m + 2.0 * PROBES * _PROBINGS
+
+
+def _drawn_bytes(m: int, cols: int) -> float:
+    """Return what a drawn row takes: itself, its features, its part of a Krylov space."""
+    return 8.0 * (2 * m + 2 * (cols + 20.0) + PROBES * _PROBINGS)
 
 
 def kernel_candidates(problem: Problem) -> list[Path]:
@@ -274,8 +312,17 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     # The rows among which they are chosen are copied, and made ready in float64.
     chosen = 16.0 * few * m + (2 if p.itemsize == 8 else 5) * p.data_bytes * few / n
     held = kernel.beside + chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
+    rate = machine.rate(machine.symmetric, 8)
+    spare = 0.0 if p.time is None else max(p.time - seconds, 0.0) * rate * _SPARE
+    draws = certifying_rows(n, m, p.cols, p.room - held, spare)
+    held += 2.0 * draws**2 + draws * _drawn_bytes(m, p.cols)
+    drawn = draws**2 * _drawn_flops(m, p.cols)
+    flops, seconds = flops + drawn, seconds + drawn / rate
     note = f"{m:,} landmarks, one pass, certified by their residual"
-    return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
+    if draws:
+        note = f"{note} and {draws:,} rows drawn by it"
+    path = Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
+    return dataclasses.replace(path, draws=draws)
 
 
 def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:

@@ -51,6 +51,7 @@ class Path:
     worker_bytes: int = 0  # that the process of a worker takes at most, where rows are in parts
     network: int = 0  # bytes that go over the network in one pass
     threads: int = 0  # that the work is held to, where more have no space; 0 is all there are
+    draws: int = 0  # rows drawn on the way, to bound what landmarks leave
 
     def line(self) -> str:
         """Return the path as one line of the plan."""

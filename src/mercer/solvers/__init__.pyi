@@ -9,6 +9,7 @@ from mercer.solvers._eigenvalue_bounds import bordered_upper as bordered_upper
 from mercer.solvers._eigenvalue_bounds import complement_norm as complement_norm
 from mercer.solvers._eigenvalue_bounds import lanczos_norm as lanczos_norm
 from mercer.solvers._eigenvalue_bounds import probe_factor as probe_factor
+from mercer.solvers._eigenvalue_bounds import sampled_norm as sampled_norm
 from mercer.solvers._exact import Exact as Exact
 from mercer.solvers._solver import Floor as Floor
 from mercer.solvers._solver import Goal as Goal

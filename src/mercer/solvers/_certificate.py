@@ -37,6 +37,11 @@ class Certificate:
         At and below it an eigenvalue counts as zero.
     far : ndarray of shape (k,) or None
         These distances; None in models of older files.
+    failure : float
+        The chance, over the draws of the fit, that an interval does not hold; 0 where rows
+        were not drawn for it.
+    sure_upper : ndarray of shape (k,) or None
+        Upper ends that hold without any chance, where `upper` has one.
     """
 
     lower: FloatArray
@@ -51,6 +56,8 @@ class Certificate:
     zero_level: float
     next_upper: float = 0.0
     far: FloatArray | None = None
+    failure: float = 0.0
+    sure_upper: FloatArray | None = None
 
     @classmethod
     def of(
@@ -131,6 +138,7 @@ class Certificate:
             reached=float(np.max(far[counted], initial=0.0)),
             zero_level=zero_level,
             far=far,
+            sure_upper=None,
         )
 
     def with_residual(self, residual: FloatArray) -> "Certificate":
@@ -160,7 +168,9 @@ class Certificate:
             zero_level=self.zero_level,
             lower=np.maximum(self.lower, lower),
         )
-        return dataclasses.replace(new, converged=self.converged | new.converged)
+        return dataclasses.replace(
+            new, converged=self.converged | new.converged, failure=self.failure
+        )
 
     def widened(self, values: FloatArray, error: FloatArray, beyond: float) -> "Certificate":
         """Return the certificate of the exact matrix from that of a rounded one.
@@ -178,7 +188,7 @@ class Certificate:
         after = self.next_upper + beyond
         if len(values) and after >= values[-1]:
             error = np.maximum(error, beyond)
-        return Certificate.of(
+        wide = Certificate.of(
             values,
             np.append(self.upper, after),
             self.residual,
@@ -188,6 +198,7 @@ class Certificate:
             lower=self.lower,
             psd=bool(np.all(self.lower >= 0)),
         )
+        return dataclasses.replace(wide, failure=self.failure)
 
     def rounded(self, unit: float) -> "Certificate":
         """Return the certificate of axes that were stored with relative rounding `unit`."""
@@ -197,7 +208,9 @@ class Certificate:
 
     def scaled(self, factor: float, exponent: int = 0) -> "Certificate":
         """Return the certificate of the matrix multiplied by `factor`·2^`exponent`."""
-        arrays = ("lower", "upper", "residual", "gap")
+        arrays: tuple[str, ...] = ("lower", "upper", "residual", "gap")
+        if self.sure_upper is not None:
+            arrays = (*arrays, "sure_upper")
         if exponent == 0 and self._far_from_zero(factor):
             plain: dict[str, Any] = {
                 name: getattr(self, name) * factor
@@ -228,6 +241,8 @@ class Certificate:
             return self
         names = ("lower", "upper", "residual", "gap", "sine", "converged")
         cut = {name: getattr(self, name)[:k] for name in names} | {"far": self._far[:k]}
+        if self.sure_upper is not None:
+            cut["sure_upper"] = self.sure_upper[:k]
         counted = (cut["lower"] > self.zero_level) | ~cut["converged"]
         groups = tuple(tuple(i for i in g if i <= k) for g in self.groups)
         following = self.upper[k] if k < len(self.upper) else self.next_upper
@@ -247,6 +262,8 @@ class Certificate:
             n: np.concatenate([getattr(self, n), part]) for n, part in more.items()
         }
         longer["far"] = np.concatenate([self._far, np.zeros(short)])
+        if self.sure_upper is not None:
+            longer["sure_upper"] = np.concatenate([self.sure_upper, np.zeros(short)])
         return dataclasses.replace(self, **longer)
 
     @property
@@ -260,6 +277,17 @@ class Certificate:
             words.append(f"{np.sum(lost)} cannot be told from zero, at most {most:.1e}")
         return "; ".join(words)
 
+    @property
+    def chance(self) -> str:
+        """What the draws of the fit leave to chance, in a sentence, or nothing."""
+        if not self.failure:
+            return ""
+        words = f"these intervals fail with a probability of at most {self.failure:.0e}"
+        if self.sure_upper is None:
+            return words
+        far = _distances(self.lower, self.lower, self.sure_upper, self.zero_level)
+        return f"{words}; without any, they reach to {float(np.max(far, initial=0.0)):.1e}"
+
     def __str__(self) -> str:
         """Return one sentence for the whole and one for each group."""
         done = int(np.sum(self.converged))
@@ -268,6 +296,8 @@ class Certificate:
         for group in self.groups:
             names = ", ".join(str(i + 1) for i in group)
             lines.append(f"  axes {names} cannot be told apart: only their span is determined")
+        if self.failure:
+            lines.append(f"  {self.chance}")
         return "\n".join(lines)
 
 

@@ -4,6 +4,8 @@ With Q orthonormal, Θ = QᵀAQ, E = AQ - QΘ = YT (QR) and any c ≥ ‖(I-QQ�
 the i-th eigenvalue of A is at most the i-th eigenvalue of [[Θ, Tᵀ], [T, cI]].
 
 Outside: a bound on what a subspace leaves out, by a Krylov space of fresh random probes.
+
+Sampled: a bound on the norm of a psd matrix of which only the trace and some rows are known.
 """
 
 import math
@@ -16,25 +18,28 @@ from mercer.arrays import EPS, Array, as_numpy, eigvalsh, gaussian, namespace, o
 from mercer.solvers._certificate import FloatArray
 
 _FAILURE = 5e-9  # chance that a bound by random probes is too small
+_DESCENTS = 500  # steps of an iteration that halves its distance in one or two
 
 
-def probe_factor(probes: int) -> float:
-    """Return α with P(all |z_i| < 1/α) ≤ 5e-9 for `probes` standard normal z_i.
+def probe_factor(probes: int, failure: float = _FAILURE) -> float:
+    """Return α with P(all |z_i| < 1/α) ≤ `failure` for `probes` standard normal z_i.
 
     For psd R and a Gaussian vector z, ‖R^q z‖ ≥ ‖R‖^q·|vᵀz| with v the top axis, so that
     ‖R‖ ≤ (α·max_i‖R^q z_i‖)^(1/q) except with that chance. Twenty probes give α = 2.
     """
-    return float(1 / scipy.special.ndtri(0.5 * (1 + _FAILURE ** (1 / probes))))
+    return float(1 / scipy.special.ndtri(0.5 * (1 + failure ** (1 / probes))))
 
 
-def complement_norm(norms: FloatArray, products: int) -> float:
+def complement_norm(norms: FloatArray, products: int, failure: float = _FAILURE) -> float:
     """Return the bound on ‖R‖ from ‖R^q z_i‖ (probes,) after q = `products` products."""
     if products == 0:
         return math.inf
-    return float((probe_factor(len(norms)) * np.max(norms)) ** (1 / products))
+    return float((probe_factor(len(norms), failure) * np.max(norms)) ** (1 / products))
 
 
-def lanczos_norm(ritz: float, products: int, probes: int, order: int) -> float:
+def lanczos_norm(
+    ritz: float, products: int, probes: int, order: int, failure: float = _FAILURE
+) -> float:
     """Return the bound on ‖R‖, R psd of this order, from the largest Ritz value found.
 
     For one uniformly random start, P(‖R‖ - ritz > ε‖R‖) ≤ 1.648·√order·exp(-√ε(2q - 1))
@@ -42,7 +47,7 @@ def lanczos_norm(ritz: float, products: int, probes: int, order: int) -> float:
     """
     if products == 0:
         return math.inf
-    chance = _FAILURE ** (1 / probes)
+    chance = failure ** (1 / probes)
     root = math.log(1.648 * math.sqrt(max(order, 1)) / chance) / (2 * products - 1)
     return ritz / (1 - root**2) if root < 1 else math.inf
 
@@ -54,6 +59,48 @@ def products_needed(distance: float, probes: int, order: int) -> float:
         return math.inf
     log = math.log(1.648 * math.sqrt(max(order, 1)) / chance)
     return (log / math.sqrt(distance) + 1) / 2
+
+
+def sampled_norm(norm: float, trace: float, draws: int, failure: float) -> float:
+    """Return x ≥ ‖C‖ but for a chance of `failure`, from the norm of a sample of psd C.
+
+    C = Σψ_iψ_iᵀ with ‖ψ_i‖² ≤ t·p_i for chances p_i that sum to one, and
+    Ĉ = Σ_j ψ_jψ_jᵀ/(s·p_j) over s independent draws. C - Ĉ is a sum of s independent terms
+    (C - Y)/s, Y psd with ‖Y‖ ≤ t: none exceeds ‖C‖/s, and their variances sum to at most
+    t·C/s. The matrix Bernstein inequality for one side, with the intrinsic dimension
+    tr C/‖C‖ ≤ t/‖C‖ [Tropp2015]_ (section 7.7), says for x = ‖C‖
+
+        x ≤ ‖Ĉ‖ + τ,   τ²/2 / (t·x/s + τ·x/(3s)) = log(4t/(x·failure)).
+
+    The right side grows with x, so that an iteration from t downwards only meets bounds.
+
+    Parameters
+    ----------
+    norm : float
+        An upper bound on ‖Ĉ‖.
+    trace : float
+        t ≥ tr C.
+    draws : int
+        s.
+    failure : float
+        The chance that ‖C‖ is larger.
+
+    Examples
+    --------
+    >>> 0.2 < sampled_norm(0.2, 1.0, 10_000, 1e-9) < 0.24
+    True
+    >>> sampled_norm(0.2, 1.0, 10, 1e-9)  # ten rows tell nothing
+    1.0
+    """
+    x = trace
+    for _ in range(_DESCENTS if draws > 0 and trace > 0 else 0):
+        length = math.log(4 * trace / (x * failure))
+        half = x * length / (3 * draws)
+        below = norm + half + math.sqrt(half * half + 2 * trace * x * length / draws)
+        if not below < x * (1 - 1e-12):
+            break
+        x = below
+    return x
 
 
 def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) -> FloatArray:
@@ -134,7 +181,7 @@ class Outside:
 
     Gaussian vectors z, drawn afresh and independently of Q, span a block Krylov space of R:
     sixteen, or four where what is left comes near to what was found, so that many products
-    are needed whatever their number. Two bounds hold, each but for a chance of 5e-9, and the
+    are needed whatever their number. Two bounds hold, each but for a chance of `failure`; the
     smaller is used: that of powers, (α·max‖R^q z‖)^(1/q), which is sharp when little is left,
     and, for psd C, that of the largest Ritz value [Kuczynski1992]_, which is sharp when much
     is left at one level.
@@ -153,6 +200,8 @@ class Outside:
         Whether C has no negative eigenvalue.
     probes : int
         How many vectors z.
+    failure : float
+        The chance of each of the two bounds to be too small.
     """
 
     def __init__(
@@ -165,8 +214,10 @@ class Outside:
         *,
         psd: bool = True,
         probes: int = PROBES,
+        failure: float = _FAILURE,
     ) -> None:
-        self.apply, self.q, self.psd, self.probes = apply, basis, psd, probes
+        self.apply, self.q, self.psd = apply, basis, psd
+        self.probes, self.failure = probes, failure
         self.room = int(basis.shape[0] - basis.shape[1])
         z = self._project_out(gaussian((int(basis.shape[0]), probes), like, seed, stream))
         self.block, first = orthonormal(z, None, 0.0)
@@ -208,6 +259,8 @@ class Outside:
             self.bound = min(self.bound, self.ritz * (1 + 1e-8))
         if self.psd:
             lanczos = lanczos_norm(self.ritz, self.products, self.probes, self.room)
+
+            lanczos = lanczos_norm(self.ritz, self.products, PROBES, self.room, self.failure)
             self.bound = min(self.bound, lanczos)
 
     def _raise_power(self, t: FloatArray, b: int) -> None:
@@ -223,7 +276,8 @@ class Outside:
         self.log += math.log(largest)
         self.power = coordinates / largest
         root = math.exp(self.log / self.products)
-        self.bound = min(self.bound, complement_norm(norms / largest, self.products) * root)
+        power = complement_norm(norms / largest, self.products, self.failure)
+        self.bound = min(self.bound, power * root)
 
     @property
     def exhausted(self) -> bool:

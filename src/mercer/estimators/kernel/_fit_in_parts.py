@@ -18,11 +18,11 @@ from mercer.estimators.kernel._kernel_fit import Kept, KernelRequest, SeenRows, 
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators.kernel._landmark_model import LandmarkChoice
 from mercer.estimators.kernel._row_samples import OTHERS
-from mercer.estimators.kernel._row_stream import BUFFER, Gathered, Stream, marked
+from mercer.estimators.kernel._row_stream import BUFFER, ENDLESS, Gathered, Stream, marked
 from mercer.estimators.walk._rows_in_parts import reading_parts, refuse_bad_part
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums
-from mercer.planning import KernelCost, Problem
+from mercer.planning import KernelCost, Problem, certifying_rows
 from mercer.selection import Choice
 from mercer.sources import PartBlocks, SpreadSource, in_memory, refuse_sum, scan, sum_of
 
@@ -171,14 +171,16 @@ class LandmarksOfParts:
 
 @dataclasses.dataclass(frozen=True)
 class SumsOfParts:
-    """Sums over the landmark features of every part: m×m numbers."""
+    """Sums over the landmark features of every part: m×m numbers, and some rows drawn."""
 
     landmarks: Landmarks
     frame: KernelRows
+    draws: int
+    seed: int
 
     def part(self, rows: PartBlocks, weights: Array | None) -> Bare:
         """Return the sums of one part, without the landmarks."""
-        sums = LandmarkSums(self.landmarks)
+        sums = LandmarkSums(self.landmarks, draws=self.draws, seed=self.seed)
         length = max(1, int(_BLOCK_BYTES // (8 * max(1, rows.shape[1]))))
         for number, block in enumerate(rows.blocks(length)):
             here = slice(number * length, (number + 1) * length)
@@ -269,6 +271,7 @@ def gathered(
     request: KernelRequest,
     asked: LandmarkChoice | None,
     seed: int,
+    memory: int,
 ) -> Gathered:
     """Return the sums of landmark features over all rows, and what a sample of them settles.
 
@@ -282,8 +285,10 @@ def gathered(
         Which landmarks are; rows as they came.
     seed : int
         Of the choice of landmarks.
+    memory : int
+        Bytes that may be taken here.
     """
-    settled, bare = _passes(source, weights, request, asked, seed)
+    settled, bare = _passes(source, weights, request, asked, seed, memory)
     refuse_all_axes(request, settled.count)
     marks, choice = settled.landmarks, settled.choice
     rows = marks.rows
@@ -307,6 +312,7 @@ def _passes(
     request: KernelRequest,
     asked: LandmarkChoice | None,
     seed: int,
+    memory: int,
 ) -> tuple[Settled, Bare]:
     if request.standardize:
         frame = dataclasses.replace(_framed(source, request, True, weights), weights=None)
@@ -316,12 +322,20 @@ def _passes(
     if asked is not None and known_before(request, asked):
         frame = _framed(source, request, False, None)
         marks = Landmarks.of(frame.kernel, asked.framed(frame).rows)
-        both = Together(sample, SumsOfParts(marks, frame))
+        both = Together(sample, _sums_of(source, marks, frame, seed, memory))
         settled, sums = source.reduce(both, weights, title="landmarks")
         return dataclasses.replace(settled, landmarks=marks), sums
     settled = source.reduce(sample, weights, title="sample")
-    work = SumsOfParts(settled.landmarks, settled.frame)
+    work = _sums_of(source, settled.landmarks, settled.frame, seed, memory)
     return settled, source.reduce(work, weights, title="landmarks")
+
+
+def _sums_of(
+    source: SpreadSource, marks: Landmarks, frame: KernelRows, seed: int, memory: int
+) -> SumsOfParts:
+    n, p = source.shape
+    draws = certifying_rows(n if source.counted else ENDLESS, marks.m, p, memory / 4)
+    return SumsOfParts(marks, frame, draws, seed)
 
 
 def _framed(

@@ -1,6 +1,7 @@
 """Kernel PCA on landmarks: the axes among combinations of few rows, certified for all."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -16,13 +17,24 @@ from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators.kernel._projection import Projection
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.kernels import Kernel, Precomputed
-from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, choose, select
+from mercer.operators import (
+    SAMPLERS,
+    Landmarks,
+    LandmarkSums,
+    ResidualSample,
+    SampledResidual,
+    choose,
+    select,
+)
 from mercer.planning import sampled_rows, start_landmarks
-from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
+from mercer.solvers import Certificate, Outcome, Outside, Spectrum, fix_signs, sampled_norm
 from mercer.sources import Source
 
 _ALL = 300  # rows up to which every one is a landmark, unless a number is given
 _ROUNDING = 16 * EPS  # of one feature, relative to the trace
+_FAILURE = 1e-9  # the chance that a sampled bound is too small
+_PROBED = 0.05  # share of that chance for each of two bounds on the norm of the sample
+_NEAR = 1.03  # times the largest Ritz value: a bound that is near enough
 _ENTRIES = 2.0  # how far a row may be beyond the landmarks, in what its entries lose
 
 
@@ -102,12 +114,35 @@ class LandmarkChoice:
         return select(kernel, rows, count, sampler=self.sampler, **options)[0]
 
 
+@dataclasses.dataclass(frozen=True)
+class SampledBound:
+    """What a sample of rows tells of the residual N = K - FFᵀ: ‖N‖ ≤ norm.
+
+    Attributes
+    ----------
+    norm : float
+        The bound.
+    sampled : float
+        A bound on the norm of the sample.
+    draws : int
+        Rows drawn, by what the landmarks miss of them.
+    failure : float
+        The chance that the bound is too small.
+    """
+
+    norm: float
+    sampled: float
+    draws: int
+    failure: float
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class LandmarkModel:
     """KPCA restricted to the span of landmarks: eigenpairs ν, w of Σ(f - f̄)(f - f̄)ᵀ.
 
-    The variance along each axis is exact; λ_i lies in [ν_i, ν_i + t], t = Σ r(x) over all
-    rows.
+    The variance along each axis is exact; λ_i lies in [ν_i, ν_i + ‖N‖], N = K - FFᵀ what the
+    landmarks leave. Its trace t = Σ r(x) over all rows bounds that norm for certain; a sample
+    of rows bounds it, closer, but for a chance of 1e-9.
 
     Attributes
     ----------
@@ -127,6 +162,8 @@ class LandmarkModel:
         Σw, the number of rows as counted.
     error : float
         A bound on what rounding does to an eigenvalue.
+    sampled : SampledBound or None
+        What a sample tells of ‖N‖.
     """
 
     landmarks: Landmarks
@@ -137,26 +174,37 @@ class LandmarkModel:
     trace: float
     total: float
     error: float
+    sampled: SampledBound | None = None
 
     @classmethod
-    def of(cls, task: Task) -> "LandmarkModel":
-        """Return the model of all rows: landmarks chosen on some, then one pass over all."""
+    def of(cls, task: Task, draws: int = 0) -> "LandmarkModel":
+        """Return the model of all rows: landmarks chosen on some, then one pass over all.
+
+        So many rows are drawn on the way, to bound what the landmarks leave.
+        """
         choice = task.landmarks or LandmarkChoice()
         k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
         count = choice.number(task.n, min(k, task.n))
         among = sampled_rows(task.n, count, task.memory)
+        drawn = {"draws": draws, "seed": task.seed}
         given: dict[str, Any] = {"weights": task.weights, "seed": task.seed}
         counted = task.weights is None or bool(np.all(task.weights > 0))
         if among >= task.n and counted and choice.rows is None:  # all features are known then
             sampler = choice.sampler
             factor = choose(task.kernel, task.rows, count, sampler=sampler, **given)
-            return cls.summed(LandmarkSums.of(factor))
+            return cls.summed(LandmarkSums.of(factor, task.rows, **drawn), task.seed)
         marks = choice.landmarks(task.kernel, task.rows, count, among=among, **given)
-        return cls.summed(LandmarkSums(marks).add(task.rows, task.weights))
+        sums = LandmarkSums(marks, **drawn)
+        return cls.summed(sums.add(task.rows, task.weights), task.seed)
 
     @classmethod
-    def summed(cls, sums: LandmarkSums) -> "LandmarkModel":
-        """Return the model that sums over landmark features hold."""
+    def summed(
+        cls, sums: LandmarkSums, seed: int = 0, looked: int | None = None
+    ) -> "LandmarkModel":
+        """Return the model that sums over landmark features hold.
+
+        Of the rows that were drawn, at most `looked` are looked at.
+        """
         marks = sums.landmarks
         with quiet_blas(marks.m):
             values, axes, mean, residual = sums.pairs()
@@ -165,7 +213,12 @@ class LandmarkModel:
             at_marks = (marks.triangle - mean) @ axes
             error = _rounding(sums)
         turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
-        return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count, error)
+        sample = sums.sample
+        if sample is not None and looked is not None:
+            sample = sample.first(looked)
+        sampled = None if sample is None else _sampled(marks, sample, residual, error, seed)
+        trace, count = sums.raw_trace, sums.count
+        return cls(marks, values, turned, mean, residual, trace, count, error, sampled)
 
     def axes_of(self, rows: Array, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃.
@@ -197,17 +250,57 @@ class LandmarkModel:
         return int(enough[0]) + 1 if enough.size else max(len(held), 1)
 
     def certificate(self, k: int, tol: float) -> Certificate:
-        """Return λ_i ∈ [ν_i, ν_i + t], rounding included; beyond the landmarks ν_i is 0."""
-        t, values = self.residual, np.pad(self.values, (0, k + 1))
-        return Certificate.of(
-            values[:k],
-            values[: k + 1] + t,
-            np.full(k, t),
-            error=self.error,
-            tol=tol,
-            zero_level=self.error,
-            psd=True,
-        )
+        """Return λ_i ∈ [ν_i, ν_i + ‖N‖], rounding included; beyond the landmarks ν_i is 0.
+
+        ‖N‖ ≤ t for certain, and by a sample but for a chance that the certificate states.
+        """
+        values = np.pad(self.values, (0, k + 1))
+
+        def of(norm: float) -> Certificate:
+            return Certificate.of(
+                values[:k],
+                values[: k + 1] + norm,
+                np.full(k, norm),
+                error=self.error,
+                tol=tol,
+                zero_level=self.error,
+                psd=True,
+            )
+
+        sure = of(self.residual)
+        if self.sampled is None or self.sampled.norm >= self.residual:
+            return sure
+        likely = of(self.sampled.norm)
+        return dataclasses.replace(likely, failure=self.sampled.failure, sure_upper=sure.upper)
+
+
+def _sampled(
+    marks: Landmarks, sample: ResidualSample, t: float, error: float, seed: int
+) -> SampledBound | None:
+    """Return the bound on ‖N‖ that the rows drawn give, None where they can give none.
+
+    Few rows are not looked at: even a sample of norm zero would leave more than t.
+    """
+    if sample.draws == 0 or not t > 0 or not math.isfinite(error):
+        return None
+    if sampled_norm(0.0, t, sample.draws, _FAILURE) >= t:
+        return None
+    matrix = SampledResidual(marks, sample, error)
+    blank = np.empty((0, 0))
+    probes = Outside(
+        matrix.times,
+        np.empty((matrix.draws, 0)),
+        blank,
+        seed,
+        2,
+        failure=_PROBED * _FAILURE,
+    )
+    while not probes.exhausted and probes.bound > _NEAR * probes.ritz:
+        probes.step()
+    norm = probes.bound + 2 * matrix.rounding
+    drawn = (1 - 2 * _PROBED) * _FAILURE
+    bound = sampled_norm(norm, matrix.trace, matrix.draws, drawn)
+    return SampledBound(min(bound, t), norm, matrix.draws, _FAILURE)
 
 
 def _rounding(sums: LandmarkSums) -> float:

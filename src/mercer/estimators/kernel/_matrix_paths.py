@@ -155,7 +155,7 @@ def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
     if path.name == "landmarks":
         if isinstance(task.kernel, Precomputed):
             return on_landmarks(task)
-        return described(LandmarkModel.of(task), task.wanted, task.tol)
+        return described(LandmarkModel.of(task, path.draws), task.wanted, task.tol)
     program, wide = task.kernel.program(), path.products == 8
     side, dtype = _side(task, wide=wide), np.float64 if wide else np.float32
     op: Matrix
@@ -274,7 +274,8 @@ def _known_axes(task: Task, width: int) -> Array:
 def _landmark_axes(task: Task, width: int) -> Array:
     if not task.kernel.flag.centred:
         return np.empty((task.n, 0))
-    return LandmarkModel.of(task).axes_of(task.rows, task.weights, width)
+    model = LandmarkModel.of(task)
+    return model.axes_of(task.rows, task.weights, width)
 
 
 def _any_axes(task: Task, width: int) -> Array:

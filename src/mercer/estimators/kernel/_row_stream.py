@@ -22,7 +22,7 @@ from mercer.estimators.kernel._landmark_model import (
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import Precomputed
 from mercer.operators import Landmarks, LandmarkSums, wrong_weights
-from mercer.planning import KernelCost, Plan, Problem, columns_beyond
+from mercer.planning import KernelCost, Plan, Problem, certifying_rows, columns_beyond
 from mercer.planning import plan as planned
 from mercer.selection import Choice
 from mercer.solvers import Spectrum
@@ -33,6 +33,8 @@ _SAME = 1e-3  # how far from orthonormal known axes are at most; other rows are 
 _FILE_ROWS, _FILE_BYTES = 4096, 4e6  # of a block that is read from a file
 _KEPT = 4.0  # times that the first rows are there: as they came, together, placed
 _BLOCKS = 3.5  # blocks of a file that are there at a time
+_DRAWN = 4  # part of the memory that rows drawn on the way are counted against
+ENDLESS = 1_000_000  # rows that a stream is taken to have, as long as nobody knows
 BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
@@ -92,6 +94,8 @@ class Settling:
         Whether kernel and landmarks are known before a row is read.
     wanted : int, float, "auto" or None
         Axes that are asked for.
+    memory : int
+        Bytes that may be taken.
     """
 
     see: Callable[[Source, Array | None], SeenRows]
@@ -99,6 +103,7 @@ class Settling:
     aligned: Callable[[SeenRows], float | None]
     known: bool
     wanted: float | str | None
+    memory: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -152,7 +157,8 @@ def summed(stream: Stream, how: Settling) -> Gathered:
     seen = how.see(in_memory(stacked(stream.blocks)), weighted)
     marks = marked(seen, how.seed())
     sample = seen.sample()
-    sums = LandmarkSums(marks).add(seen.rows, weighted)
+    draws = certifying_rows(ENDLESS, marks.m, seen.source.shape[1], how.memory / 4)
+    sums = LandmarkSums(marks, draws=draws, seed=how.seed()).add(seen.rows, weighted)
     if seen.request.auto:
         seen = seen.counted(how.seed(), seen.n)
     stream = dataclasses.replace(stream, sums=sums, choice=seen.choice)
@@ -209,6 +215,7 @@ def modelled(
     tolerance: Callable[[Source], float],
     resources: dict[str, Any],
     problem: Problem | None = None,
+    fresh: int | None = None,
 ) -> tuple[dict[str, Any], Spectrum]:
     """Return the model of the rows seen so far: what is published of it, and its pairs.
 
@@ -222,6 +229,9 @@ def modelled(
         What may be taken, as `Problem` has it.
     problem : Problem or None
         What was planned, where the rows lie in parts.
+    fresh : int or None
+        Rows that this call has brought, None where it has brought all: what their pass costs
+        says how much of a sample is looked at.
     """
     stream, count = gathered.stream, gathered.stream.count
     settled = stream.sums is not None
@@ -234,10 +244,11 @@ def modelled(
     assert seen is not None
     marks = sums.landmarks
     seen = dataclasses.replace(seen, source=in_memory(marks.rows))
-    n, tol = max(count, 1), tolerance(seen.source)
-    spectrum, found = described(LandmarkModel.summed(sums), seen.wanted(n), tol)
+    n, p, tol = max(count, 1), seen.source.shape[1], tolerance(seen.source)
+    looked = certifying_rows(n if fresh is None else fresh, marks.m, p, how.memory / 4)
+    model = LandmarkModel.summed(sums, how.seed(), looked)
+    spectrum, found = described(model, seen.wanted(n), tol)
     spectrum = cut(spectrum, seen.choice)
-    p = seen.source.shape[1]
     if problem is None:
         problem = priced((count, p), seen.pairs(n), marks.m, tol, resources)
     assert problem.kernel is not None
@@ -269,6 +280,8 @@ def priced(
         rows = _block_rows(source)
         block = 8.0 * min(n, rows) * p
         held += source.reading_bytes(rows) + _BLOCKS * block
+    drawn = certifying_rows(ENDLESS, marks, p, resources["memory"] / _DRAWN)
+    held += 12.0 * drawn * p
     cost = KernelCost(2.0 * p + 20, landmarks=marks)
     room = resources | {"held": held, "block_bytes": block}
     return Problem(n, p, pairs, 8, tol=tol, kernel=cost, **room)

@@ -374,11 +374,11 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         return fits.alignment_of(FittedKernel.of(self))
 
     def _fitted_to_parts(self, source: SpreadSource, weights: Any) -> dict[str, Any]:
-        made = planned(self._problem(source))
-        _log.info("%s", made)
+        _log.info("%s", made := planned(self._problem(source)))
         asked = None if self.landmarks is None else self._landmark_choice()
-        gathered = parts.gathered(source, weights, self._request(), asked, self._seed())
-        return self._published(gathered, made.problem)
+        known = self._request(), asked, self._seed(), self._budget()
+        gathered = parts.gathered(source, weights, *known)
+        return self._published(gathered, problem=made.problem)
 
     # -- rows in blocks ---------------------------------------------------------------
 
@@ -387,9 +387,9 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         """Take a block of rows in, on landmarks; the model is that of all rows seen so far.
 
         The first 10,000 rows are kept; they settle the lengthscale, the standardisation and
-        the landmarks, and are then let go. From there on a block leaves m×m sums only. The
-        certificate holds for all rows. Each call ends with m³ operations: larger blocks are
-        cheaper. A model that came from `fit` or `refine` is forgotten: a stream begins anew.
+        the landmarks, and are then let go. From there on a block leaves m×m sums and a few
+        rows. The certificate holds for all rows; a call costs m³. A model that came from
+        `fit` or `refine` is forgotten: a stream begins anew.
 
         Parameters
         ----------
@@ -405,11 +405,12 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         blank._check_parameters()
         if self._stream is not None:
             blank.__dict__.update(learned(self))
-        gathered = blank._with_block(blank._gathered(), X, sample_weight)
-        if gathered.stream.enough(self.n_components):
-            publish(self, blank._published(gathered))
+        gathered = blank._with_block(before := blank._gathered(), X, sample_weight)
+        if (seen := gathered.stream).enough(self.n_components):
+            fresh = seen.count - before.stream.count
+            publish(self, blank._published(gathered, fresh=fresh))
         else:
-            publish(self, learned(blank) | gathered.kept | {"_stream": gathered.stream})
+            publish(self, learned(blank) | gathered.kept | {"_stream": seen})
         return self
 
     def _gathered(self) -> Gathered:
@@ -430,10 +431,9 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         return streams.with_block(gathered, source, counts, self._settling())
 
     def _settling(self) -> streams.Settling:
-        """Return how a stream settles."""
-        request, asked = self._request(), self._asked_landmarks()
-        known, wanted = parts.known_before(request, asked), self.n_components
-        return streams.Settling(self._see, self._seed, fits.alignment, known, wanted)
+        known = parts.known_before(self._request(), self._asked_landmarks())
+        ways = self._see, self._seed, fits.alignment
+        return streams.Settling(*ways, known, self.n_components, self._budget())
 
     def merge(self, other: Any) -> Self:
         """Take in what another stream has seen; both must have the same landmarks.
@@ -458,14 +458,14 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         for block, counts in streams.cut_along(blocks, weights):
             gathered = blank._with_block(gathered, block, counts)
         streams.refuse_nothing(gathered.stream)
-        publish(self, blank._published(gathered, None if made is None else made.problem))
+        publish(self, blank._published(gathered, problem=made and made.problem))
         return self
 
-    def _published(self, gathered: Gathered, problem: Problem | None = None) -> dict[str, Any]:
+    def _published(self, gathered: Gathered, **known: Any) -> dict[str, Any]:
         """Return the fitted attributes of the rows seen so far, and of what was planned."""
-        tol = partial(self._tolerance, streamed=True)
-        how, room = self._settling(), self._resources()
-        made, spectrum = streams.modelled(gathered, how, tol, room, problem)
+        known |= {"how": self._settling(), "resources": self._resources()}
+        known |= {"tolerance": partial(self._tolerance, streamed=True)}
+        made, spectrum = streams.modelled(gathered, **known)
         self._warn(spectrum)
         return learned(self) | made
 

@@ -1,5 +1,6 @@
 """Sums over rows seen through landmarks: kernel PCA of any number of rows in one pass."""
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Self, final
 
@@ -10,6 +11,7 @@ from mercer.arrays import Array, Lanes, Tiles, Workspace, eigh, kernel_rows, thr
 from mercer.errors import InputError
 from mercer.operators.kernel_matrices._landmark_samplers import Factor
 from mercer.operators.kernel_matrices._landmarks import Bench, Landmarks
+from mercer.operators.kernel_matrices._residual_sample import ResidualSample, content_key
 
 # Bytes of a block of features, which stays near the core. Products of float32 are added to
 # float64 sums block by block, so those blocks are longer.
@@ -36,6 +38,8 @@ class LandmarkSums:
     dtype : dtype
         float32 makes the features of float32 rows in float32 where the landmarks allow it;
         all sums are float64.
+    draws, seed : int
+        Rows to be drawn on the way, by what the landmarks miss of them: a `ResidualSample`.
 
     Attributes
     ----------
@@ -47,6 +51,8 @@ class LandmarkSums:
         s; None before the first row.
     p, q : ndarray of shape (m, m) and (m,)
         P, its lower triangle only, and q.
+    sample : ResidualSample or None
+        The rows drawn.
 
     Examples
     --------
@@ -60,8 +66,14 @@ class LandmarkSums:
     ((40,), (40, 40), True)
     """
 
-    def __init__(self, landmarks: Landmarks, dtype: Any = np.float64) -> None:
-        self.landmarks = landmarks
+    # Of sums that came from a file, which keeps no rows.
+    sample: ResidualSample | None = None
+    draws = seed = 0
+
+    def __init__(
+        self, landmarks: Landmarks, dtype: Any = np.float64, *, draws: int = 0, seed: int = 0
+    ) -> None:
+        self.landmarks, self.draws, self.seed = landmarks, draws, seed
         self.dtype = np.dtype(dtype) if landmarks.steady else np.dtype(np.float64)
         self.count = self.t = self.raw_trace = 0.0
         self.rows = 0
@@ -70,12 +82,13 @@ class LandmarkSums:
         self.q = np.zeros(landmarks.m)
 
     @classmethod
-    def of(cls, factor: Factor) -> Self:
+    def of(cls, factor: Factor, rows: Any = None, *, draws: int = 0, seed: int = 0) -> Self:
         """Return the sums over the rows that landmarks were chosen from: nm² flops.
 
-        Their features are known, and are not made again.
+        Their features are known, and are not made again; `rows` are needed where some of
+        them are to be drawn.
         """
-        sums = cls(factor.landmarks, factor.f.dtype)
+        sums = cls(factor.landmarks, factor.f.dtype, draws=draws, seed=seed)
         n, w = factor.f.shape[0], factor.weights
         tiles = sums._tiles(n, factor.f.itemsize)
         counted = np.arange(tiles.rows) if w is None else np.flatnonzero(w)[: tiles.rows]
@@ -91,7 +104,7 @@ class LandmarkSums:
             f[:] = columns[:, part]
             return f, factor.residual[part], factor.diagonal[part]
 
-        return sums._added(block, tiles, shift, w, factor.f.dtype)
+        return sums._added(block, tiles, shift, w, factor.f.dtype, rows)
 
     def add(self, rows: Any, weights: Array | None = None) -> Self:
         """Add rows (n, p) with repeat counts (n,); interrupted, nothing is added.
@@ -111,7 +124,7 @@ class LandmarkSums:
         def block(part: slice, buffer: Array, space: Workspace) -> Block:
             return bench.block(rows[part], buffer, space)
 
-        self._added(block, tiles, shift, w, bench.dtype)
+        self._added(block, tiles, shift, w, bench.dtype, rows)
         self.rows += idle
         return self
 
@@ -122,6 +135,7 @@ class LandmarkSums:
         shift: Array | None,
         w: Array | None,
         dtype: Any,
+        rows: Any,
     ) -> Self:
         """Add all blocks of features, about a shift (m,), on threads."""
         n, m = tiles.n, self.landmarks.m
@@ -130,19 +144,39 @@ class LandmarkSums:
             return self
         busy = n * (m + 1) > _WORTH_LANES
         lanes = Lanes(min(thread_count(), len(tiles)) if busy else 1)
-        lane_sums = [_LaneSums(m) for _ in range(lanes.count)]
+        sample = self._sampling(rows, w)
+        lane_sums = [
+            _LaneSums(m, None if sample is None else sample.blank()) for _ in range(lanes.count)
+        ]
         around = shift.astype(dtype)
 
         def work(lane: int, parts: Iterator[slice]) -> None:
             space, buffer = Workspace(), np.empty(tiles.rows * m, dtype)
             for part in parts:
                 f, r, k = block(part, buffer, space)
-                lane_sums[lane].add(f, r, k, around, None if w is None else w[part])
+                counts = None if w is None else w[part]
+                lane_sums[lane].offer(self.rows + part.start, r, counts)
+                lane_sums[lane].add(f, r, k, around, counts)
 
         lanes.over(tiles, work)
         self.shift = around.astype(np.float64)  # as it was subtracted
+        if sample is not None:
+            drawn = [own.sample for own in lane_sums if own.sample is not None]
+            sample.join(drawn, rows, self.rows)
+        self.sample = sample
         self._gather(lane_sums, n)
         return self
+
+    def _sampling(self, rows: Any, w: Array | None) -> ResidualSample | None:
+        """Return the sample to go on with, a new one before the first row.
+
+        Its key is made of the first rows: two streams that are merged draw apart.
+        """
+        if self.sample is not None:
+            return copy.deepcopy(self.sample)
+        if self.draws == 0 or rows is None or self.rows:
+            return None
+        return ResidualSample.of(self.landmarks, self.draws, content_key(self.seed, rows, w))
 
     def _tiles(self, n: int, itemsize: int) -> Tiles:
         fit = int(_TILE_BYTES[itemsize] // (itemsize * max(1, self.landmarks.m)))
@@ -181,6 +215,7 @@ class LandmarkSums:
                 got=f"{self.landmarks.m} and {other.landmarks.m} landmarks, which differ",
                 fix="choose the landmarks once and pass them to every LandmarkSums",
             )
+        self.sample = _both(self, other)
         mine, theirs = self._state(), other._state()
         if theirs[0] > mine[0]:
             mine, theirs = theirs, mine
@@ -231,9 +266,15 @@ class LandmarkSums:
 class _LaneSums:
     """The sums of one lane."""
 
-    def __init__(self, m: int) -> None:
+    def __init__(self, m: int, sample: ResidualSample | None = None) -> None:
         self.p, self.q = np.zeros((m, m), order="F"), np.zeros(m)
         self.count = self.t = self.raw_trace = 0.0
+        self.sample = sample
+
+    def offer(self, first: int, r: Array, w: Array | None) -> None:
+        """Offer rows first, first + 1, … to the sample."""
+        if self.sample is not None:
+            self.sample.offer(first, r, w)
 
     def add(self, f: Array, r: Array, k: Array, shift: Array, w: Array | None) -> None:
         """Add one block, f (m, r) as columns; it is written over."""
@@ -255,6 +296,13 @@ class _LaneSums:
             self.p = blas.dsyrk(1.0, f.T, 1.0, self.p, trans=1, lower=1, overwrite_c=1)
         else:
             self.p += blas.ssyrk(1.0, f.T, trans=1, lower=1)
+
+
+def _both(one: LandmarkSums, other: LandmarkSums) -> ResidualSample | None:
+    """Return the rows drawn among those of both, None where one of them has drawn none."""
+    if one.count == 0 or other.count == 0:
+        return other.sample if one.count == 0 else one.sample
+    return None if one.sample is None else one.sample.merged(other.sample)
 
 
 def _counts(weights: Array, n: int) -> Array:

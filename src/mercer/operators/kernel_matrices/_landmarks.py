@@ -118,6 +118,18 @@ class LandmarkFrame:
         return k - 2 * to + self.peak, np.abs(k) + 2 * np.abs(to) + wide
 
 
+def frame_rounding(frame: LandmarkFrame) -> tuple[float, float]:
+    """Return what an entry k̃(y_i, y_j) may lose: a share of d_i·d_j, and what has no scale.
+
+    A cpd kernel is made of four entries, which cancel.
+    """
+    lost = entry_rounding(frame.program, frame.side)
+    if frame.origin is None:
+        return lost.own + lost.ends, lost.flat
+    flat = lost.plain.flat + (lost.own * lost.size if lost.own else 0.0)
+    return 0.0, 4 * flat
+
+
 def in_precision(rows: Any, dtype: Any) -> Any:
     """Return rows of numbers as `dtype`; nothing is copied that has it."""
     rows = kernel_rows(rows)
@@ -309,16 +321,13 @@ class Landmarks:
 
     @property
     def entry_rounding(self) -> tuple[float, float]:
-        """Return what an entry of K_SS may lose: a share of d_s·d_s', and what has no scale.
+        """What an entry of K_SS may lose: a share of d_s·d_s', and what has no scale."""
+        return frame_rounding(self._wide.frame)
 
-        A cpd kernel is made of four entries, which cancel.
-        """
-        frame = self._wide.frame
-        lost = entry_rounding(frame.program, frame.side)
-        if frame.origin is None:
-            return lost.own + lost.ends, lost.flat
-        flat = lost.plain.flat + (lost.own * lost.size if lost.own else 0.0)
-        return 0.0, 4 * flat
+    @property
+    def side(self) -> Side:
+        """The landmarks as tiles of other rows need them."""
+        return self._wide.frame.side
 
     def features(self, rows: Any, dtype: Any = np.float64) -> tuple[Array, Array]:
         """Return F (r, m) with rows f(x), and r(x) (r,) in float64.
