@@ -1,6 +1,7 @@
 """PCA by its definition: the SVD of the centred rows, and what follows from it."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -388,3 +389,15 @@ def test_moments_of_few_rows_of_one_feature_and_wrong_ones(rng):
 
 
 C = np.array([[2.0, 1.0], [1.0, 2.0]])
+
+
+def test_inertia_of_standardised_columns_is_that_of_factominer():
+    rows = np.loadtxt(
+        Path(__file__).parents[1] / "data" / "decathlon.csv",
+        delimiter=",",
+        skiprows=1,
+        usecols=range(1, 11),
+    )
+    model = PCA(3, standardize=True).fit(rows)
+    np.testing.assert_allclose(model.inertia_, [3.2719, 1.7371, 1.4049], atol=1e-4)
+    np.testing.assert_allclose(model.inertia_, model.explained_variance_, rtol=1e-12)

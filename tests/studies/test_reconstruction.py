@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, cross_val_score
 
 from mercer import KernelPCA
-from mercer.kernels import RBF, Linear, Sigmoid
+from mercer.kernels import RBF, FeatureMap, Linear, Sigmoid
 from mercer.studies import Candidate
 from mercer.studies.tuning._tune import look, reason, rebuild, simplest
 
@@ -37,17 +39,13 @@ def test_kernels_are_admitted_by_what_they_see(rows, rng):
     assert found.effective_rank is None
 
 
-def test_a_linear_score_is_the_r2_of_numpys_svd(rows):
-    folds = folds_of(rows)
-    expected = []
-    for kept, held in folds:
-        mean = rows[kept].mean(axis=0)
-        v = np.linalg.svd(rows[kept] - mean, full_matrices=False)[2][:2]
-        left = rows[held] - mean - (rows[held] - mean) @ v.T @ v
-        about = rows[held] - rows[held].mean(axis=0)
-        expected.append(1 - np.sum(left**2) / np.sum(about**2))
+def test_linear_coordinates_go_back_as_those_of_other_kernels_do(rows):
+    folds, other = folds_of(rows), FeatureMap(lambda x: x - 1e3)  # linear by another name
+    model = KernelPCA(2, kernel=other)
+    expected = rebuild(Candidate(other, 2.0), model, rows, folds).by_fold
     found = rebuild(Candidate(Linear(), 2.0), KernelPCA(2, kernel=Linear()), rows, folds)
-    assert found.score == pytest.approx(np.mean(expected), rel=1e-9)
+    assert found.by_fold == pytest.approx(expected, rel=1e-6)
+    assert found.score == pytest.approx(np.mean(expected), rel=1e-6)
     assert found.error == pytest.approx(np.std(expected, ddof=1) / 3**0.5, rel=1e-6)
 
 
@@ -85,6 +83,14 @@ def test_the_simplest_within_one_standard_error_is_chosen(scores, chosen):
     found, best = simplest(curve(*scores))
     assert found.kernel == chosen
     assert best.score == max(scores)
+
+
+def test_folds_are_compared_one_by_one():
+    rows = curve(0.780, 0.79, 0.80, 0.70)  # within the error of a mean, but worse in each fold
+    by_fold = [(0.68, 0.78, 0.88), (0.695, 0.79, 0.885), (0.70, 0.80, 0.90), (0.6, 0.7, 0.8)]
+    rows = [replace(one, by_fold=own) for one, own in zip(rows, by_fold, strict=True)]
+    assert simplest(rows)[0].kernel == RBF(4.0)
+    assert simplest(curve(0.785, 0.79, 0.80, 0.70))[0].kernel == Linear()
 
 
 def test_what_is_not_admitted_is_not_chosen():

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.datasets import load_digits, make_circles, make_moons, make_swiss_roll
+from sklearn.datasets import load_digits, load_iris, make_circles, make_moons, make_swiss_roll
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
@@ -31,7 +31,7 @@ from mercer.kernels import (
     Polynomial,
 )
 from mercer.studies import Candidate, Tuning
-from mercer.studies.tuning._tune import GAMMAS, at_the_edge, candidates
+from mercer.studies.tuning._tune import GAMMAS, at_the_edge, candidates, further, likeness
 from mercer.studies.tuning._tuning_result import brief, left_out
 
 LINEAR = "linear is enough"
@@ -57,6 +57,14 @@ def curved(n=120, seed=0):
     return 3 * rows + 0.05 * rng.normal(size=rows.shape)
 
 
+def ring(n=120, seed=0):
+    """Nine tenths of a noisy ring in five columns: its ends are one place for PCA."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(-2.8, 2.8, n)
+    rows = np.c_[np.cos(t), np.sin(t), np.zeros((n, 3))]
+    return 3 * rows + 0.05 * rng.normal(size=rows.shape)
+
+
 def test_two_rings_are_told_apart_by_a_line_in_two_coordinates():
     X, y = make_circles(200, factor=0.3, noise=0.05, random_state=0)
     found = mercer.tune(X, n_components=2)
@@ -78,7 +86,6 @@ def test_moons_and_rolls_are_read_along_a_line():
 def test_digits_are_recognised_as_well_as_with_the_best_kernel_of_the_grid():
     X, y = load_digits(return_X_y=True)
     found = mercer.tune(X, n_components=10, max_rows=150)
-    assert found.criterion == "reconstruction"
     folds = KFold(5, shuffle=True, random_state=0)
     accuracy = {}
     for one in found.curve:
@@ -128,11 +135,34 @@ def test_gaussian_data_are_called_curved_in_at_most_one_table_of_fifty():
 
 
 def test_a_curve_is_rebuilt_better_by_a_kernel():
-    found = mercer.tune(curved(80), n_components=1, cv=3)
+    found = mercer.tune(ring(80), n_components=1, cv=3)
     linear, best = found.curve[0], max(found.curve[1:], key=lambda one: one.score or 0)
     assert found.criterion == "reconstruction"
     assert best.score > linear.score + 0.05
-    assert found.estimator().fit(curved()).score(curved(seed=1)) > linear.score
+    assert found.estimator().fit(ring()).score(ring(seed=1)) > linear.score
+
+
+def test_a_bent_way_back_makes_no_kernel():
+    # The first coordinate of a parabola tells both columns: a kernel adds nothing to it.
+    assert mercer.tune(curved(80), n_components=1, cv=3).criterion == LINEAR
+    iris = load_iris().data
+    found = mercer.tune(iris, n_components=1)
+    assert (found.criterion, found.best) == (LINEAR, Linear())
+
+
+def test_a_map_that_is_that_of_pca_is_called_linear():
+    X = np.random.default_rng(0).normal(size=(80, 3)) * [5, 2, 1]
+    assert likeness(RBF(1e3), X, 2, 0) > 0.999
+    assert likeness(RBF(1.0), X, 2, 0) < 0.95
+    assert likeness(Linear(), X, 2, 0) == pytest.approx(1.0)
+
+
+def test_the_grid_goes_on_beyond_the_end_that_would_be_chosen():
+    tried = [RBF(4.0), RBF(2.0), RBF(1.0)]
+    short = [one.lengthscale for one in further(RBF(1.0), tried)]
+    assert short == pytest.approx([2**-0.5, 0.5])
+    assert [one.lengthscale for one in further(RBF(4.0), tried)] == pytest.approx([32**0.5, 8])
+    assert further(RBF(2.0), tried) == further(Linear(), tried) == []
 
 
 def test_a_grid_search_over_the_same_folds_has_the_same_curve():

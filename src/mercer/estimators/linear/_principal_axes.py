@@ -296,7 +296,8 @@ def attributes(
         # An axis without variance has no direction: its row is zero, not an invention.
         "components_": np.ascontiguousarray(axes.T * alive[:, None], dtype),
         "explained_variance_": variances,
-        "inertia_": variances * (freedom / found.total),
+        "inertia_": variances
+        * (freedom / found.total if found.centring.scale is None else 1.0),
         "explained_variance_ratio_": values / found.trace,
         "singular_values_": singular,
         "mean_": found.centring.mean,

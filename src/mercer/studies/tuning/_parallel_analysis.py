@@ -16,6 +16,8 @@ _MORE = 80  # further draws for the kernel chosen
 _LEVEL = 0.95  # quantile of the draws that an eigenvalue must exceed
 _STANDS = 4.0  # evidence that the kernel chosen must have over all draws
 _CLEAR = 0.5  # evidence, as a share of the clearest, of kernels that may be chosen
+_NEARLY = 0.9  # excess, as a share of the largest, that is as good
+_WIDER = 2.0  # times the evidence that a kernel beyond the grid must have
 _ROUNDING = 1e-6  # difference, as a share of the variance, that is nothing
 
 
@@ -41,20 +43,22 @@ class Verdict:
     structured: bool
 
 
-def analyse(curve: Sequence[Candidate], rows: Array, k: int, seed: int) -> Verdict:
-    """Choose the kernel with the largest Σ_j (λ_j/tr - permuted)_+, j ≤ k [Jorgensen2012]_.
+def analyse(
+    curve: Sequence[Candidate], rows: Array, k: int, seed: int, first: int | None = None
+) -> Verdict:
+    """Choose the kernel whose Σ_j (λ_j/tr - permuted)_+, j ≤ k, is beyond chance.
 
     Two kinds of permuted tables are drawn. With its columns permuted a table keeps the
     values of each column and loses every dependence. With its principal coordinates
     permuted it keeps the covariance too, and loses what a Gaussian table does not have.
-    `excess` is the sum above, over the higher of the two 95 % quantiles.
+    `excess` is the sum above, over the higher of the two 95 % quantiles [Jorgensen2012]_.
 
     Whether there is anything beyond linear is asked first, of Σ_j (λ_j/tr)² over the whole
     spectrum, one over the effective rank: structure concentrates it. `evidence` is its
     distance from the mean of the draws in their standard deviations, the smaller of both
-    kinds. The largest over the kernels must be above that of every draw; of the kernels
-    with half of the largest evidence or more the one with the largest excess is chosen, if
-    its evidence over 99 draws is 4 or more.
+    kinds. The largest over the kernels must be above that of every draw. Of the kernels with
+    half of the largest evidence or more, and nine tenths of the largest excess among these,
+    the one with most evidence is chosen, if over 99 draws it is 4 or more.
 
     Cost: 38C + 160 matrices of at most 250 rows for C kernels, and 38C spectra.
 
@@ -68,6 +72,8 @@ def analyse(curve: Sequence[Candidate], rows: Array, k: int, seed: int) -> Verdi
         Number of components; 0 asks for evidence alone, without eigenvalues.
     seed : int
         Of the permutations.
+    first : int or None
+        Candidates of the grid as it was before it was widened; None for all.
     """
     k = min(k, len(rows) - 1)  # centring takes one axis away
     rng = np.random.default_rng([seed, 8])
@@ -85,7 +91,7 @@ def analyse(curve: Sequence[Candidate], rows: Array, k: int, seed: int) -> Verdi
     curved = [number for number in known if not found[number].linear]
     if not curved or not _beyond([known[number] for number in curved]):
         return Verdict(None, tuple(found), _FIRST, False)
-    top = _leading(found, curved)
+    top = _leading(found, curved, len(found) if first is None else first)
     (more,) = _drawn([found[top].kernel], permuted(rows, _MORE, rng), 0)
     if isinstance(more, str):
         return Verdict(None, tuple(found), _FIRST, False)
@@ -180,11 +186,25 @@ def _beyond(known: Sequence[tuple[Array, Array]]) -> bool:
     return True
 
 
-def _leading(found: Sequence[Candidate], curved: Sequence[int]) -> int:
-    """Return which kernel has the largest excess among those of clear evidence."""
-    clearest = max(found[number].evidence or 0.0 for number in curved)
-    clear = [n for n in curved if (found[n].evidence or 0.0) >= _CLEAR * clearest]
-    return max(clear, key=lambda n: (found[n].excess or 0.0, found[n].evidence or 0.0))
+def _leading(found: Sequence[Candidate], curved: Sequence[int], first: int) -> int:
+    """Return which kernel has the largest excess, or nearly, and of these most evidence.
+
+    Of kernels by which the grid was widened one is taken only where its evidence is twice as
+    large: it is known from 19 draws, and with shorter lengthscales maps fall to pieces.
+    """
+    evidence = [one.evidence or 0.0 for one in found]
+    excess = [one.excess or 0.0 for one in found]
+    clearest = max(evidence[n] for n in curved if n < first)
+    clear = [n for n in curved if n < first and evidence[n] >= _CLEAR * clearest]
+    most = max(excess[n] for n in clear)
+    top = max(
+        (n for n in clear if excess[n] >= _NEARLY * most),
+        key=lambda n: (evidence[n], excess[n]),
+    )
+    for n in curved:
+        if n >= first and excess[n] > excess[top] and evidence[n] > _WIDER * evidence[top]:
+            top = n
+    return top
 
 
 def reason(verdict: Verdict, k: int, needed: int) -> str:

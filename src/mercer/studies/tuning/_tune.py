@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, check_cv
 
-from mercer.arrays import is_objects
+from mercer.arrays import is_objects, svd
 from mercer.errors import (
     AccuracyWarning,
     DataWarning,
@@ -26,6 +26,9 @@ from mercer.errors import (
 )
 from mercer.estimators import KernelPCA
 from mercer.estimators.kernel._kernel_rows import sees_numbers
+from mercer.estimators.kernel._preimages import learn
+from mercer.estimators.kernel._row_samples import dense
+from mercer.estimators.kernel._way_back import share_rebuilt
 from mercer.estimators.walk._admission import admit_objects
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.studies._study_rows import evenly, few, rows_seen
@@ -61,19 +64,30 @@ def look(model: KernelPCA, rows: Any) -> Candidate:
 def rebuild(one: Candidate, model: KernelPCA, rows: Any, folds: Folds) -> Candidate:
     """Return the candidate with the mean R² of held-out rows, and its standard error.
 
-    With R²_f of fold f = 1 … F, score = mean R²_f and error = sd(R²_f)/√F.
+    With R²_f of fold f = 1 … F, score = mean R²_f and error = sd(R²_f)/√F. The way back is
+    the same regression for every kernel, the linear one too: what is compared is the
+    coordinates, not a straight way back with a bent one.
 
     Cost: F fits and F decoders.
     """
     try:
         with _quietly(), np.errstate(over="ignore", invalid="ignore"):
-            scores = [model.fit(rows[kept]).score(rows[held]) for kept, held in folds]
+            scores = [_rebuilt_share(model, rows[kept], rows[held]) for kept, held in folds]
     except MercerError as error:
         return dataclasses.replace(one, verdict=error.what)
     if not np.all(np.isfinite(scores)):
         return dataclasses.replace(one, verdict="the R² of held-out rows is not finite")
     spread = float(np.std(scores, ddof=1)) / len(scores) ** 0.5
-    return dataclasses.replace(one, score=float(np.mean(scores)), error=spread)
+    by_fold = tuple(float(score) for score in scores)
+    return dataclasses.replace(one, score=float(np.mean(scores)), error=spread, by_fold=by_fold)
+
+
+def _rebuilt_share(model: KernelPCA, kept: Any, held: Any) -> float:
+    """Return R² of held rows, rebuilt from k coordinates by what the others have taught."""
+    inside = np.asarray(model.fit_transform(kept), np.float64)
+    decoder = learn(inside, dense(kept), None)
+    found = decoder.decode(np.asarray(model.transform(held), np.float64))
+    return float(share_rebuilt(dense(held), found, None, None))
 
 
 @contextmanager
@@ -88,13 +102,21 @@ def _quietly() -> Iterator[None]:
 def simplest(curve: Sequence[Candidate]) -> tuple[Candidate, Candidate]:
     """Return the choice by the rule of one standard error, and the best candidate.
 
-    Among those within one standard error of the best mean, linear is the simplest, then
-    the lowest effective rank, which is the longest lengthscale.
+    Of those whose mean is within one standard error of the best, fold against fold, linear is
+    the simplest, then the lowest effective rank, which is the longest lengthscale.
     """
     able = [one for one in curve if one.admitted and one.score is not None]
     best = max(able, key=_score)
-    near = [one for one in able if _score(one) >= _score(best) - (best.error or 0.0)]
+    near = [one for one in able if _score(one) >= _score(best) - _paired_error(best, one)]
     return min(near, key=lambda one: (not one.linear, one.effective_rank)), best
+
+
+def _paired_error(best: Candidate, one: Candidate) -> float:
+    """Return the standard error of the difference of two means over the same folds."""
+    if len(best.by_fold) < 2 or len(best.by_fold) != len(one.by_fold):
+        return best.error or 0.0
+    apart = np.subtract(best.by_fold, one.by_fold)
+    return float(np.std(apart, ddof=1)) / len(apart) ** 0.5
 
 
 def _score(one: Candidate) -> float:
@@ -245,6 +267,47 @@ def _shape(kernel: Kernel) -> Kernel:
     return kernel.with_params(**dict.fromkeys(_lengths(kernel), 1.0))
 
 
+_WIDER = (2.0, 4.0)  # factors of γ by which the grid goes on where its end was chosen
+_ROUNDS = 3  # of going on
+
+
+def further(kernel: Kernel, tried: list[Kernel]) -> list[Kernel]:
+    """Return kernels beyond the end of the grid that one stands at; none where it does not."""
+    alike = [other for other in tried if _shape(other) == _shape(kernel)]
+    if len(alike) < 3 or not _lengths(kernel):
+        return []
+    sizes = [sum(_lengths(other).values()) for other in alike]
+    own = sum(_lengths(kernel).values())
+    if own not in (min(sizes), max(sizes)):
+        return []
+    power = -0.5 if own == min(sizes) else 0.5
+    return [
+        kernel.with_params(
+            **{name: value * factor**power for name, value in _lengths(kernel).items()}
+        )
+        for factor in _WIDER
+    ]
+
+
+_ALIKE = 0.99  # canonical correlation from which a map is that of PCA
+
+
+def likeness(kernel: Kernel, rows: Any, k: int, seed: int) -> float:
+    """Return the least canonical correlation of k coordinates with the k of PCA."""
+    with _quietly():
+        bent, flat = (
+            np.asarray(_model(one, k, seed).fit_transform(rows), np.float64)
+            for one in (kernel, Linear())
+        )
+    bases = []
+    for scores in (bent, flat):
+        u, s, _ = svd(scores - scores.mean(axis=0))
+        bases.append(u[:, s > 1e-10 * max(float(s[0]), 1e-300)])
+    if bases[0].shape[1] != bases[1].shape[1] or not bases[0].shape[1]:
+        return 0.0
+    return float(min(svd(bases[0].T @ bases[1])[1][-1], 1.0))
+
+
 _log = logging.getLogger("mercer")
 _FEWEST = 2  # held-out rows without which R² has no denominator
 
@@ -264,9 +327,13 @@ def tune(
 
     Kernels are compared by the R² with which held-out rows are rebuilt from k coordinates,
     1 - Σ‖x - x̂‖²/Σ‖x - x̄‖², because errors in feature space have a unit of their own for
-    every kernel [Alam2014]_. The simplest kernel within one standard error of the best is
-    chosen. Where k linear axes hold 95 % of the variance everything is rebuilt and R² cannot
-    decide; then leading eigenvalues are compared with those of permuted tables. The linear
+    every kernel [Alam2014]_. The way back is the same regression for every kernel, linear
+    included. The simplest kernel within one standard error of the best, fold against fold, is
+    chosen; linear where the coordinates of that one are those of PCA (canonical correlations
+    of .99 and more). A lengthscale at an end of the grid is chosen only after the grid has
+    been widened there, up to three times. Where k linear axes hold 95 % of the variance
+    everything is rebuilt and R² cannot decide; then leading eigenvalues are compared with
+    those of permuted tables. The linear
     kernel is always tried: it is the yardstick, and the answer where no other is better, or
     where permuted tables with the same covariance look the same to every kernel. Kernels of
     effective rank above n/4 are not admitted.
@@ -326,18 +393,29 @@ def tune(
     folds = _folds(cv, n, k, seed)
     tried = candidates(kernels, lengthscales, rows)
     _log.info("tune: %d kernels, %d rows, %d components", len(tried), n, k)
-    curve = [look(_model(kernel, k, seed), rows) for kernel in tried]
-    _refuse_failures(curve)
-    if k >= needed:
-        criterion = "parallel analysis"
-        verdict = _parallel.analyse(curve, few(rows, _parallel.ROWS), k, seed)
-        chosen, curve = verdict.chosen or verdict.curve[0], list(verdict.curve)
-        why = _parallel.reason(verdict, k, needed)
-    else:
-        criterion = "reconstruction"
-        curve = [_rebuilt(one, k, rows, folds, seed) for one in curve]
-        _refuse_failures(curve)
-        chosen, curve, why = _by_reconstruction(curve, rows, k, seed)
+    own_grid = lengthscales is None
+    asked = _Asked(rows, k, needed, folds, seed, len(tried))
+    curve: list[Candidate] = []
+    fresh, rounds = tried, 0
+    while True:
+        curve = asked.looked(curve, fresh)
+        criterion, chosen, curve, why = asked.chosen(curve)
+        fresh = further(chosen.kernel, tried) if own_grid and rounds < _ROUNDS else []
+        if not fresh:
+            break
+        tried, rounds = [*tried, *fresh], rounds + 1
+    if not chosen.linear:
+        alike = likeness(chosen.kernel, rows, k, seed)
+        curve = [
+            dataclasses.replace(one, likeness=alike) if one.kernel == chosen.kernel else one
+            for one in curve
+        ]
+        if alike >= _ALIKE:
+            why += (
+                " But its coordinates are those of PCA (canonical correlations from"
+                f" {alike:.3f} on), so linear is enough."
+            )
+            chosen = curve[0]
     if chosen.linear:
         criterion = "linear is enough"
     _log.info("tune: %s, %s", criterion, chosen.kernel)
@@ -351,6 +429,39 @@ def tune(
         standardize=bool(standardize),
         random_state=random_state,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    """The rows, folds and axes that kernels are compared on."""
+
+    rows: Any
+    k: int
+    needed: int
+    folds: Folds
+    seed: int
+    first: int  # kernels of the grid as it was given
+
+    def looked(self, curve: list[Candidate], fresh: list[Kernel]) -> list[Candidate]:
+        """Return the curve with further kernels, held out where that decides."""
+        more = [look(_model(kernel, self.k, self.seed), self.rows) for kernel in fresh]
+        if not curve:
+            _refuse_failures(more)
+        if self.k < self.needed:
+            more = [_rebuilt(one, self.k, self.rows, self.folds, self.seed) for one in more]
+            if not curve:
+                _refuse_failures(more)
+        return [*curve, *more]
+
+    def chosen(self, curve: list[Candidate]) -> tuple[str, Candidate, list[Candidate], str]:
+        """Return the criterion, the choice, the curve and the reason."""
+        if self.k < self.needed:
+            return "reconstruction", *_by_reconstruction(curve, self.rows, self.k, self.seed)
+        seen = few(self.rows, _parallel.ROWS)
+        verdict = _parallel.analyse(curve, seen, self.k, self.seed, self.first)
+        why = _parallel.reason(verdict, self.k, self.needed)
+        found = list(verdict.curve)
+        return "parallel analysis", verdict.chosen or found[0], found, why
 
 
 def _are_objects(kernels: Any, X: Any) -> bool:

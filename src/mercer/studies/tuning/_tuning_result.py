@@ -33,6 +33,11 @@ class Candidate:
         standard deviations.
     verdict : str
         "admitted", or why not.
+    by_fold : tuple of float
+        R² of held-out rows, fold by fold: kernels are compared on the same folds.
+    likeness : float or None
+        Least canonical correlation of the k coordinates with those of PCA, of the kernel that
+        would be chosen: from .99 on the map is that of PCA under another name.
     """
 
     kernel: Kernel
@@ -42,6 +47,8 @@ class Candidate:
     excess: float | None = None
     evidence: float | None = None
     verdict: str = ADMITTED
+    by_fold: tuple[float, ...] = ()
+    likeness: float | None = None
 
     @property
     def admitted(self) -> bool:
