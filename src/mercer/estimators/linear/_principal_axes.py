@@ -291,13 +291,13 @@ def attributes(
     axes = spectrum.right[:, :k]
     if sign == "factominer":
         axes = axes * signs_of_sums(axes)
+    shrunk = freedom / found.total if found.centring.scale is None else 1.0
     return {
         "choice_": found.settled.get("choice_"),
         # An axis without variance has no direction: its row is zero, not an invention.
         "components_": np.ascontiguousarray(axes.T * alive[:, None], dtype),
         "explained_variance_": variances,
-        "inertia_": variances
-        * (freedom / found.total if found.centring.scale is None else 1.0),
+        "inertia_": variances * shrunk,
         "explained_variance_ratio_": values / found.trace,
         "singular_values_": singular,
         "mean_": found.centring.mean,

@@ -119,9 +119,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):
     explained_variance_ratio_ : ndarray of shape (k,)
         λ divided by the total variance of all features.
     inertia_ : ndarray of shape (k,)
-        The eigenvalues of FactoMineR, ade4 and prince, where everything is divided by n:
-        λ(n - 1)/n; with ``standardize`` λ itself, for then deviations and variances both
-        divide by n, and their sum is the number of columns as before.
+        As FactoMineR, ade4: divided by n, λ(n - 1)/n; λ itself with ``standardize``.
     singular_values_ : ndarray of shape (k,)
         √((n - 1)λ).
     mean_ : ndarray of shape (p,)

@@ -394,7 +394,7 @@ def tune(
     tried = candidates(kernels, lengthscales, rows)
     _log.info("tune: %d kernels, %d rows, %d components", len(tried), n, k)
     own_grid = lengthscales is None
-    asked = _Asked(rows, k, needed, folds, seed, len(tried))
+    asked = _Contest(rows, k, needed, folds, seed, len(tried))
     curve: list[Candidate] = []
     fresh, rounds = tried, 0
     while True:
@@ -432,7 +432,7 @@ def tune(
 
 
 @dataclasses.dataclass(frozen=True)
-class _Asked:
+class _Contest:
     """The rows, folds and axes that kernels are compared on."""
 
     rows: Any
