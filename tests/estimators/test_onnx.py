@@ -290,7 +290,7 @@ def test_kernels_without_a_form_are_refused_with_the_list(name, path):
 def test_what_is_no_such_model_or_no_file_is_refused(path, tmp_path):
     X = rows(30)
     for model in (LandmarkFeatures(5).fit(X), dropin.KernelPCA(2).fit(X)):
-        with pytest.raises(NotSupportedError, match="only PCA and KernelPCA"):
+        with pytest.raises(NotSupportedError, match="only PCA, KernelPCA"):
             mercer.export_onnx(model, path)
     with pytest.raises(NotSupportedError, match="precomputed"):
         mercer.export_onnx(fitted("precomputed", RBF(3.0)(X)), path)

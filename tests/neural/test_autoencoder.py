@@ -3,6 +3,7 @@
 import logging
 
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from sklearn.datasets import load_digits, load_wine
@@ -181,6 +182,19 @@ def test_a_file_holds_it_without_code_or_torch(start, tmp_path, monkeypatch):
     with refused(mercer.errors.MissingExtraError) as caught:
         Autoencoder(2).fit(X)
     assert "mercer[torch]" in caught.value.fix
+
+
+@pytest.mark.parametrize("activation", ["silu", "tanh", "relu"])
+@pytest.mark.parametrize("start", ["pca", "random", KernelPCA(2, standardize=True)], ids=str)
+def test_its_graph_gives_the_same_codes(start, activation, tmp_path):
+    X, path = bent() + 1000, tmp_path / "net.onnx"
+    options = {"layers": (16, 8), "epochs": 3, "start": start, "activation": activation}
+    model = Autoencoder(2, **options).fit(X)
+    mercer.export_onnx(model, path)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    wanted = model.transform(X)
+    found = session.run(None, {"X": X})[0]
+    assert np.max(np.abs(found - wanted)) < 1e-9 * np.max(np.abs(wanted))
 
 
 def test_batches_of_a_stream_improve_it_and_a_file_between_them_changes_nothing(tmp_path):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators.export._onnx import OnnxGraph, curved_part
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import admit_coordinates, refuse_bad_cells
@@ -376,6 +377,7 @@ class Autoencoder(SpectralEstimator):
             **_attributes(layers),
             "start_": kernel,
             "_activation": self.activation,
+            "_dtype": source.products.type,
             "plan_": made,
             "certificate_": None,
             "explained_variance_ratio_": None,  # codes have no shares
@@ -464,6 +466,24 @@ class Autoencoder(SpectralEstimator):
         check_is_fitted(self)
         return 1 - CodeLayers.of(self).relative_error(self._admit(X, reset=False).array)
 
+    @staticmethod
+    def _graph_part(graph: OnnxGraph, model: "Autoencoder", rows: str) -> str:
+        """Append what turns rows into codes to an ONNX graph."""
+        layers = CodeLayers.of(model)
+        found = curved_part(graph, layers.start, rows) if layers.start is not None else None
+        x = graph.times(graph.add("Sub", rows, layers.mean), 1 / np.asarray(layers.scale))
+        sums = (
+            [] if layers.past_encoder is None else [graph.add("MatMul", x, layers.past_encoder)]
+        )
+        for number, (weight, bias) in enumerate(layers.encoder):
+            x = graph.add("Add", graph.add("MatMul", x, weight), bias)
+            if number + 1 < len(layers.encoder):
+                x = _activated(graph, x, layers.activation)
+        sums += [x] if layers.encoder else []
+        inner = sums[0] if len(sums) == 1 else graph.add("Add", *sums)
+        inner = graph.times(inner, layers.unit)
+        return inner if found is None else graph.add("Add", found, inner)
+
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: dense rows are taken, float32 is kept."""
         tags = super().__sklearn_tags__()
@@ -496,3 +516,12 @@ def _unit_of(kernel: KernelPCA | None, source: Source, scale: float | Array) -> 
         return scale if isinstance(scale, float) else 1.0
     spread = np.std(np.asarray(kernel.transform(source.array), np.float64), axis=0)
     return float(np.max(spread, initial=0.0)) or 1.0
+
+
+def _activated(graph: OnnxGraph, t: str, activation: str) -> str:
+    """Return the activation of a tensor of a graph."""
+    if activation == "relu":
+        return graph.add("Max", t, 0.0)
+    return graph.add("Tanh", t) if activation == "tanh" else (
+        graph.add("Mul", t, graph.add("Sigmoid", t))
+    )  # fmt: skip

@@ -498,7 +498,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
 
     Parameters
     ----------
-    model : PCA or KernelPCA
+    model : PCA, KernelPCA or Autoencoder
         Fitted. Kernels may be those that have a form in ONNX, and what is made of them;
         an error lists them. A kernel model on few landmarks makes a small graph, an exact
         one holds its training rows.
@@ -556,9 +556,12 @@ def _part_of(model: Any) -> Callable[[OnnxGraph, Any, str], str]:
     if isinstance(model, PCA) and type(model)._project is PCA._project:
         return _linear
     if isinstance(model, KernelPCA) and type(model)._project is KernelPCA._project:
-        return _curved
+        return curved_part
+    own: Callable[[OnnxGraph, Any, str], str] | None = getattr(type(model), "_graph_part", None)
+    if own is not None:  # of a room above
+        return own
     raise NotSupportedError(
-        "only PCA and KernelPCA are exported to ONNX",
+        "only PCA, KernelPCA and Autoencoder are exported to ONNX",
         got=f"{type(model).__module__}.{type(model).__qualname__}",
         fix="export one of these, or save the model with mercer.save",
     )
@@ -637,7 +640,7 @@ def _in_units(graph: OnnxGraph, values: str, exponent: int) -> str:
     return values
 
 
-def _curved(graph: OnnxGraph, model: KernelPCA, rows: str) -> str:
+def curved_part(graph: OnnxGraph, model: KernelPCA, rows: str) -> str:
     """Bᵀk(rows, x) - c₀, or x̃V of explicit features where the model has those."""
     fitted = FittedKernel.of(model)
     frame, engine, phi, projection = fitted.frame, fitted.engine, fitted.phi, fitted.projection
