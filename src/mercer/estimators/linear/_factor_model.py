@@ -43,6 +43,9 @@ _PLAIN = 1  # starts that are followed by L-BFGS-B alone: its steps lead to othe
 _POLISHED = 3  # starts that are followed to the end
 _APART = 1e-6  # of the likelihood, by which two ends are different
 _NEAR = 1e-3  # of the likelihood, by which a start is far from an end while it still climbs
+_SAME = 1e-3  # of the logarithms of uniquenesses, within which two starts go the same way
+_FEW = 12  # columns whose eigenproblems are solved together in no time
+_EQUAL = 1e-11  # of F, within which it is at its floor
 _RIDGE = 1e-7
 _LAST = 30  # steps at the top, where only the slope tells the way
 
@@ -262,12 +265,15 @@ def likeliest(
         Another start.
     """
     with single_threaded_blas() if len(R) <= _CROWD else nullcontext():
-        logs = np.log(np.clip(_starts(R, k, seed, near), LEAST, 1.0))
+        logs, floor = np.log(np.clip(_starts(R, k, seed, near), LEAST, 1.0)), _floor(R)
         some = logs[:: max(1, len(logs) // _PLAIN)][:_PLAIN]
         ends = [_minimum(R, k, start, most) for start in some]
-        ends = _different(ends + _ends(R, k, logs, most, ends), len(R))
+        if ends[0][0] > floor:
+            ends = _different(ends + _ends(R, k, logs, most, ends), len(R))
         for _ in range(_ROUNDS):
             least = ends[0][0]
+            if least <= floor:
+                break
             more = _ends(R, k, _turned_over(ends), most, ends)
             ends = _different(ends + more, len(R))
             if ends[0][0] > least - _APART * len(R):
@@ -281,7 +287,8 @@ def likeliest(
 def _ends(R: Array, k: int, logs: Array, most: int, known: list[_End]) -> list[_End]:
     """Return where the best of some starts (s, p) end that have not come to a known end."""
     stack = max(1, int(_STACK // len(R) ** 2))
-    parts = [_climbed(R, k, logs[at : at + stack]) for at in range(0, len(logs), stack)]
+    floor, every = _floor(R), range(0, len(logs), stack)
+    parts = [_climbed(R, k, logs[at : at + stack], floor) for at in every]
     values, slopes = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
     logs = np.concatenate([part[1] for part in parts])
     found, seen = list[_End](), [end[0] for end in known]
@@ -295,6 +302,14 @@ def _ends(R: Array, k: int, logs: Array, most: int, known: list[_End]) -> list[_
             )
             seen += [value, found[-1][0]]
     return found
+
+
+def _floor(R: Array) -> float:
+    """Return what F cannot be below, ln|R| + p, and its rounding: no model fits better."""
+    values = np.linalg.eigvalsh(R)
+    if values[0] <= 4 * len(R) * EPS * values[-1]:
+        return -math.inf
+    return float(np.sum(np.log(values))) + len(R) * (1 + _EQUAL)
 
 
 def _different(ends: list[_End], p: int) -> list[_End]:
@@ -424,12 +439,14 @@ def _slope_left(logs: Array, slope: Array) -> Array:
     return np.max(np.abs(np.where(_free(logs, slope), slope, 0.0)), axis=1)
 
 
-def _climbed(R: Array, k: int, logs: Array) -> tuple[Array, Array, Array]:
-    """Return F (s,), ln Ψ (s, p) and the slope left (s,) after some steps from every start.
+def _climbed(R: Array, k: int, logs: Array, floor: float) -> tuple[Array, Array, Array]:
+    """Return F (s,), ln Ψ (s, p) and the slope left (s,) after some steps from some starts.
 
-    First with a curvature that cannot be negative, then with the exact one.
+    First with a curvature that cannot be negative, then with the exact one. A start that has
+    come to the way of a better one goes no further, and none does where F is at its `floor`.
     """
     value, slope, curve = _looked(R, k, logs)
+    ended = list[tuple[Array, Array, Array]]()
     reach = np.ones(len(logs))
     for turn in range(_CLIMBS):
         exact = turn + 1 >= _CLIMBS - _EXACT
@@ -445,9 +462,30 @@ def _climbed(R: Array, k: int, logs: Array) -> tuple[Array, Array, Array]:
         logs = np.where(better[:, None], new, logs)
         value, slope = np.where(better, at[0], value), np.where(better[:, None], at[1], slope)
         curve = np.where(better[:, None, None], at[2], curve)
-        if np.all(_slope_left(logs, slope) <= _FLAT):
+        left = _slope_left(logs, slope)
+        done = (left <= _FLAT) | (np.min(value) <= floor)
+        if done.all():
             break
-    return value, logs, _slope_left(logs, slope)
+        if len(R) <= _FEW:  # a step of all costs no more than to tell them apart
+            continue
+        ended.append((value[done], logs[done], left[done]))
+        on = ~done & _alone(value, logs, done)
+        state = value, logs, slope, curve, reach
+        value, logs, slope, curve, reach = (part[on] for part in state)
+        if not len(logs):
+            break
+    ended.append((value, logs, _slope_left(logs, slope)))
+    found = [np.concatenate(parts) for parts in zip(*ended, strict=True)]
+    return found[0], found[1], found[2]
+
+
+def _alone(value: Array, logs: Array, done: Array) -> Array:
+    """Tell which starts (s,) are not where another is that is lower, or has ended there."""
+    order = np.lexsort((value, ~done))
+    near = np.max(np.abs(logs[order][:, None] - logs[order][None]), axis=2) <= _SAME
+    found = np.empty(len(value), bool)
+    found[order] = ~np.tril(near, -1).any(axis=1)
+    return found
 
 
 def _minimum(R: Array, k: int, logs: Array, most: int) -> _End:

@@ -50,7 +50,7 @@ from mercer.sources import ArrayBlocks, BlockSource, Source
 _MOST = 12  # factors that evidence is looked at for
 _FINE = 1e-10  # relative half-width to which the last pairs are solved
 _HELD = 1e6  # bytes of a block of rows in memory
-_BEGUN = 5e-3  # seconds that a search of few columns takes
+_BEGUN = 12e-3  # seconds that a search of few columns takes
 _SHOWN = 5  # columns that are named
 _Found: TypeAlias = tuple[Correlations, Likeliest, bool]  # and whether factors are shared
 
