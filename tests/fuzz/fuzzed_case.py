@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from fuzzed_inputs import KINDS, WEIGHTS, Kind
-from fuzzed_methods import BY_NAME, TRUTHS, Fuzzed, classes
+from fuzzed_methods import BY_NAME, FUNCTIONS, TRUTHS, Fuzzed, classes
 from jacobi import WIDE
 
 import mercer
@@ -57,7 +57,12 @@ def run(name: str) -> list[str]:
     method, kind, number = name.split("/")
     rng = np.random.default_rng([zlib.crc32(method.encode()), int(number)])
     some = BY_NAME[method]
-    case = Case(some[rng.integers(len(some))], KINDS[kind], rng)
+    made: type[Case] = Case
+    if method in FUNCTIONS:
+        from fuzzed_annotated import AnnotatedCase
+
+        made = AnnotatedCase
+    case = made(some[rng.integers(len(some))], KINDS[kind], rng)
     with contextlib.suppress(_OverError):
         case.run()
     return [f"{finding}  [{case}]" for finding in case.findings]

@@ -139,6 +139,7 @@ LaplacianEigenmaps // neighbours=4, components='largest' | neighbours=None |
   neighbours=None, weights='heat' | neighbours=6, weights='self-tuning' |
   neighbours=5, components='each', symmetric='mean' |
   neighbours=8, weights='heat', n_components=1
+SpectralClustering // n_clusters=2, neighbours=4 | n_clusters='auto', neighbours=6
 DiffusionMaps // | alpha=0.5, t=2 | neighbours=6, components='largest'
 DiffusionMaps kernel_matrix // metric='precomputed'
 ClassicalMDS // | n_components=1 | metric='cityblock' | metric='chebyshev', indefinite='flip' |
@@ -166,6 +167,8 @@ dropin.KernelPCA kernel_matrix // n_components=2, kernel='precomputed'
 dropin.Nystroem fixed // n_components=4, random_state=0 |
   n_components=4, gamma=0.1, random_state=0 |
   n_components=3, kernel='cosine', random_state=1
+dropin.scanpy_pca counts lazy // | n_comps=1 | n_comps=2, dtype='float64' | zero_center=False |
+  n_comps=2, layer='raw' | n_comps=1, key_added='own', dtype='float64' | svd_solver='arpack'
 """
 TABLES = (counts, codes, kernel_matrix, distances)
 TAKEN = {
@@ -204,7 +207,8 @@ def settings(text: str) -> list[Fuzzed]:
 BY_NAME: dict[str, list[Fuzzed]] = {}
 for _fuzzed in settings(SETTINGS):
     BY_NAME.setdefault(_fuzzed.name, []).append(_fuzzed)
-assert set(BY_NAME) == set(METHODS), "every method of the table is tried"
+FUNCTIONS = {"dropin.scanpy_pca"}  # whose cases are of another form
+assert set(BY_NAME) - FUNCTIONS == set(METHODS), "every method of the table is tried"
 FACES = set(dir(dropin)) - {"scanpy_pca"}
 assert {name.removeprefix("dropin.") for name in METHODS if "." in name} >= FACES
 

@@ -8,7 +8,7 @@ import scipy.sparse
 from mercer import estimators
 from mercer.arrays import Array, as_csr, is_sparse
 from mercer.dropin.truncated_svd import TruncatedSVD
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError, warn
 
 _COMPONENTS = 50  # scanpy's default
 _MARKED = "highly_variable"
@@ -74,12 +74,18 @@ def scanpy_pca(
     alone = not hasattr(adata, "obsm")
     if alone:
         _refuse_alone(adata, layer, mask_var)
-    mask = _mask(adata, mask_var)
     X = _rows(adata) if layer is None else _layer(adata, layer)
+    if len(getattr(X, "shape", ())) != 2:
+        raise InputError(
+            "an annotated matrix holds a table of cells by genes",
+            got=f"{'X' if layer is None else f'layer {layer!r}'} is {type(X).__name__}",
+            fix="put an array or a sparse matrix there",
+        )
+    mask = _mask(adata, mask_var, X.shape[1])
     if mask is not None:
         X = (as_csr(X) if is_sparse(X) else X)[:, np.flatnonzero(mask)]
     model = _fitted(X, n_comps, zero_center, random_state)
-    coordinates = np.asarray(model.transform(X), dtype=dtype)
+    coordinates = _in_type(model.transform(X), dtype)
     if alone:
         return coordinates
     target = adata.copy() if copy else adata
@@ -101,6 +107,22 @@ def scanpy_pca(
     target.varm[key_added or "PCs"] = _spread_out(model.components_.T, mask)
     target.uns[key_added or "pca"] = found
     return target if copy else None
+
+
+def _in_type(found: Array, dtype: Any) -> Array:
+    """Return coordinates in the type asked for, in their own where that does not hold them."""
+    with np.errstate(over="ignore", under="ignore"):
+        kept = np.asarray(found, dtype=dtype)
+    gone = np.isfinite(found) & ~np.isfinite(kept)
+    if not gone.any() and (np.any(kept) or not np.any(found)):
+        return kept
+    warn(
+        f"{kept.dtype} does not hold the coordinates; they stay {found.dtype}",
+        got=f"numbers of about {float(np.max(np.abs(found[np.isfinite(found)]))):.0e}",
+        fix=f'pass dtype="{found.dtype}", or divide the data by a constant',
+        category=DataWarning,
+    )
+    return found
 
 
 def _refuse_alone(given: Any, layer: Any, mask_var: Any) -> None:
@@ -144,8 +166,8 @@ def _layer(adata: Any, layer: str) -> Any:
     return adata.layers[layer]
 
 
-def _mask(adata: Any, given: Any) -> Array | None:
-    """Return which genes are used, or None for all."""
+def _mask(adata: Any, given: Any, p: int) -> Array | None:
+    """Return which of p genes are used, or None for all."""
     if given is ...:
         annotated = hasattr(adata, "obsm")
         given = _MARKED if annotated and _MARKED in adata.var else None
@@ -160,7 +182,6 @@ def _mask(adata: Any, given: Any) -> Array | None:
             )
         given = adata.var[given]
     mask = np.asarray(given)
-    p = _rows(adata).shape[1]
     if mask.shape != (p,) or mask.dtype != bool or not mask.any():
         raise InputError(
             "mask_var must hold one truth value per gene, and choose one at least",

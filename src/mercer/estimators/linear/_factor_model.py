@@ -33,7 +33,7 @@ _STARTS, _FEWEST = 32, 4  # guesses from which the likelihood is climbed
 _CELLS = 2e7  # p³ of all starts together: of many columns there are fewer
 _STACK = 5e4  # cells of the matrices that are looked at in one go
 _SEARCH = 112.0  # bytes that are held per cell of those
-_CROWD = 600  # columns up to which threads would only wait for each other
+CROWD = 600  # columns up to which threads would only wait for each other
 _CLIMBS, _EXACT = 14, 10  # steps that all starts make, and those of them with all terms
 _FLAT = 1e-9  # slope below which nothing is to be gained
 _STEEP = 1e-7  # slope above which a start is followed further
@@ -264,7 +264,7 @@ def likeliest(
     near : ndarray of shape (p,) or None
         Another start.
     """
-    with single_threaded_blas() if len(R) <= _CROWD else nullcontext():
+    with single_threaded_blas() if len(R) <= CROWD else nullcontext():
         logs, floor = np.log(np.clip(_starts(R, k, seed, near), LEAST, 1.0)), _floor(R)
         some = logs[:: max(1, len(logs) // _PLAIN)][:_PLAIN]
         ends = [_minimum(R, k, start, most) for start in some]

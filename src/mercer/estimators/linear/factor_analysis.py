@@ -13,6 +13,7 @@ from mercer.arrays import EPS, Array, as_numpy, show_bytes
 from mercer.diagnostics import Rotation, oblimin, orthomax, promax
 from mercer.errors import AccuracyWarning, BudgetError, DataWarning, InputError, warn
 from mercer.estimators.linear._factor_model import (
+    CROWD,
     LEAST,
     Correlations,
     Likeliest,
@@ -221,7 +222,8 @@ class FactorAnalysis(SpectralEstimator):
                 f" correlations of {asked.cols:,} columns and the search",
                 fix=f'allow memory="{show_bytes(2 * held)}"',
             )
-        rate = asked.rates.eigen * asked.rates.threads
+        alone = asked.cols <= CROWD
+        rate = asked.rates.eigen * (1 if alone else asked.rates.threads)
         seconds = path.seconds + _BEGUN + solved * asked.cols**3 / rate
         chosen = dataclasses.replace(path, bytes=held, seconds=seconds)
         remark = f"and about {solved:,} eigenproblems of that size: the likelihood is climbed"

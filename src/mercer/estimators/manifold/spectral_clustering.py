@@ -50,7 +50,7 @@ class SpectralClustering(ClusterMixin, LaplacianEigenmaps):
         g.
     embedding_, eigenvalues_, certificate_, graph_, facts_, pieces_, plan_
         As for `LaplacianEigenmaps`: the map that was parted, max(g - 1, 2) axes of each
-        piece.
+        piece, zero where a small one has fewer.
     n_components_, n_samples_, n_features_in_ : int
         Axes, rows, columns.
 
@@ -148,12 +148,17 @@ class SpectralClustering(ClusterMixin, LaplacianEigenmaps):
         labels = np.ones(len(points), np.int64)
         if count > 1:
             labels, _ = grouped(points, count, seed=self._seed())
+        state["embedding_"] = _zero_where_no_axis(state["embedding_"])
         return state | {"labels_": labels - 1, "n_clusters_": count}
 
     def _fitted(self, source: Source, weights: Array | None) -> dict[str, Any]:
         state = super()._fitted(source, weights)
         state.pop("_rows_there", None)
         return state
+
+    def transform(self, X: Any) -> Any:
+        """See `LaplacianEigenmaps.transform`; zero along axes that a piece does not have."""
+        return _zero_where_no_axis(super().transform(X))
 
     def predict(self, X: Any) -> Array:
         """Return the cluster (m,) that most of the weight of each new row lies in.
@@ -170,6 +175,12 @@ class SpectralClustering(ClusterMixin, LaplacianEigenmaps):
         for part, weights in self._weights_of(points):
             found[part] = np.argmax(averaged(weights, None, member, part.start), axis=1)
         return found
+
+
+def _zero_where_no_axis(points: Any) -> Any:
+    """Return coordinates whose pieces may have fewer axes than others: there they are 0."""
+    plain = isinstance(points, np.ndarray)
+    return np.where(np.isnan(points), points.dtype.type(0), points) if plain else points
 
 
 def _functions(state: dict[str, Any]) -> tuple[Array, Array]:
