@@ -91,7 +91,7 @@ def test_a_curve_is_held_by_one_number():
 
 
 def test_digits_by_ten_numbers_below_pca_on_rows_it_has_not_seen():
-    """The five splits of the benchmark take longer: this is half of one, and a third of it."""
+    """A fifth of the epochs, on one split; all five are among the slow tests."""
     order = np.random.default_rng(0).permutation(len(DIGITS))
     new, X = DIGITS[order[:359]], DIGITS[order[359:]]
     model = Autoencoder(10, epochs=25).fit(X)

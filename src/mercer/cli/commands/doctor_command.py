@@ -26,7 +26,7 @@ _EXTRAS = {
     "onnx": ("pip install 'mercer[onnx]'", "exports models"),
     "dask": ("pip install 'mercer[dask]'", "fits rows on several machines"),
     "numba": ("pip install 'mercer[compiled]'", "halves the time of sparse and missing cells"),
-    "torch": ("pip install 'mercer[torch]'", "arrays of torch"),
+    "torch": ("pip install 'mercer[torch]'", "networks and autoencoders"),
     "pandas": ("pip install pandas", "frames of pandas"),
     "duckdb": ("pip install duckdb", "relations of duckdb"),
 }

@@ -37,7 +37,8 @@ def family_lines(done: Fitting, row_names: Sequence[Any] | None) -> list[str]:
         Names of all rows; None to number them.
     """
     model, page = done.model, method_of(done.model).page
-    out = [_headline(done), "", *axis_lines(model), ""]
+    axes = axis_lines(model)
+    out = [_headline(done), "", *axes, *([""] if axes else [])]
     out += [_clusters(model) or how_many(model), *_shown_share(model, page)]
     out += _of_page(done, page)
     for i in range(min(_AXES, int(model.n_components_))):
