@@ -19,6 +19,7 @@ from mercer.solvers import BlockKrylov
 
 _SLOWER = "slower"
 _PREFER = 1.3  # how much slower an exact path may be than an iterative one
+_SPARSE = 0.5  # of sparse rows, whose flat spectra take many times longer as a dense matrix
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,7 @@ def plan(problem: Problem) -> Plan:
     if not fits:
         raise _refusal(problem, paths)
     sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
-    best, remark, threads = _best(sure or fits), "", _Threads(problem, paths)
+    best, remark, threads = _best(sure or fits, problem), "", _Threads(problem, paths)
     if problem.time is not None:
         paths, fits, sure = ([threads.timed(p) for p in some] for some in (paths, fits, sure))
         best = threads.timed(best)
@@ -204,12 +205,17 @@ def _each(problem: Problem) -> float:
     return (problem.workers or Workers()).memory
 
 
-def _best(fits: list[Path]) -> Path:
+def _best(fits: list[Path], problem: Problem) -> Path:
     if "stored" in [path.name for path in fits]:  # no use in making tiles again
         fits = [path for path in fits if path.name != "tiles"]
     quickest = min(fits, key=lambda path: path.seconds)
     # A matrix of float32 products misses many a tolerance, and is then made again.
     direct = [p for p in fits if p.digits != "tol" and p.products == 8]
+    plain = problem.kernel is None and problem.graph is None and not problem.inverse
+    others = [p for p in fits if p.name == "krylov"]
+    if plain and problem.nnz is not None and others:
+        direct = [p for p in direct if p.seconds <= _SPARSE * others[0].seconds]
+        quickest = min([*direct, *others], key=lambda path: path.seconds)
     direct = [p for p in direct if p.seconds <= _PREFER * quickest.seconds]
     return min(direct, key=lambda path: path.seconds) if direct else quickest
 
