@@ -4,6 +4,7 @@ How many axes of categories are beyond chance: tables whose columns are permuted
 """
 
 import dataclasses
+import math
 
 import numpy as np
 
@@ -26,11 +27,14 @@ _ORDER = 3000
 
 
 def choice_of_axes(values: Array, made: Categories, seed: int) -> Choice:
-    """Return how many eigenvalues exceed those of permuted columns, by rank.
+    """Return how many eigenvalues exceed the largest of permuted columns.
 
-    Every column is shuffled on its own: shares stay, association goes. The i-th eigenvalue is
-    held against the 95 % quantile of the i-th of the tables drawn; absolute ones, for shares
-    of the inertia only say how it is spread.
+    Every column is shuffled on its own: shares stay, association goes. The first eigenvalue
+    must be among the 5 % largest of itself and the first ones of the tables drawn: of 39 it
+    may be below one. Behind i axes that are there chance has i dimensions less, and its
+    largest eigenvalue is smaller as (√(n-1-i) + √(J-Q-i))²; the i-th of the tables drawn is
+    no measure for it, and would call the first of chance behind a real one real. The draws
+    depend on the table, so that tables of a shape are not all held against the same ones.
 
     Parameters
     ----------
@@ -41,8 +45,13 @@ def choice_of_axes(values: Array, made: Categories, seed: int) -> Choice:
     seed : int
         Of the draws.
     """
-    null = permuted(made.active, made.active.axes, None, seed)
-    edge = np.quantile(null, _LEVEL, axis=0)
+    null = permuted(made.active, made.active.axes, None, _own_seed(values, seed))
+    n, most = made.active.coded.shape[0], null.shape[1]
+    first = np.sort(null[:, 0])[math.ceil(_LEVEL * (len(null) + 1)) - 1] if most else 0.0
+    left = np.arange(most)
+    rows = max(round(made.active.total) - 1, most)
+    size = (np.sqrt(rows - left) + np.sqrt(most - left)) ** 2
+    edge = first * size / (size[0] if most else 1.0)
     known = values[: len(edge)]
     below = np.flatnonzero(known <= edge[: len(known)] * (1 + 1e-9))
     k = int(below[0]) if len(below) else len(known)
@@ -51,11 +60,16 @@ def choice_of_axes(values: Array, made: Categories, seed: int) -> Choice:
         Rule("permuted columns", k, "larger than with every column permuted on its own"),
         Rule("above 1/Q", beyond_one(values, q), "more than one variable alone brings"),
     )
-    n = made.active.coded.shape[0]
     return Choice(k, rules, np.ones(1), f"all {n:,} rows, {len(null)} draws")
 
 
-def permuted(active: Active, axes: int, draws: int | None, seed: int) -> Array:
+def _own_seed(values: Array, seed: int) -> list[int]:
+    """Return a seed that tables have to themselves, and keep when rows change places."""
+    digits = np.round(np.asarray(values[:8], np.float64) * 1e6).astype(np.int64)
+    return [seed, *(int(digit) & 0xFFFFFFFF for digit in digits)]
+
+
+def permuted(active: Active, axes: int, draws: int | None, seed: int | list[int]) -> Array:
     """Return eigenvalues (draws, axes) of tables with the same counts of levels, permuted.
 
     Parameters
@@ -66,7 +80,7 @@ def permuted(active: Active, axes: int, draws: int | None, seed: int) -> Array:
         Eigenvalues of each table.
     draws : int or None
         Tables; None is 39, and 20 where a table is large.
-    seed : int
+    seed : int or list of int
         Of the draws.
     """
     rows = round(active.total)

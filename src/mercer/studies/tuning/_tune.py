@@ -116,7 +116,7 @@ def _paired_error(best: Candidate, one: Candidate) -> float:
     if len(best.by_fold) < 2 or len(best.by_fold) != len(one.by_fold):
         return best.error or 0.0
     apart = np.subtract(best.by_fold, one.by_fold)
-    return float(np.std(apart, ddof=1)) / len(apart) ** 0.5
+    return float(np.std(apart, ddof=1) / np.sqrt(len(apart)))
 
 
 def _score(one: Candidate) -> float:
