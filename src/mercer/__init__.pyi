@@ -3,6 +3,7 @@
 from mercer import diagnostics as diagnostics
 from mercer import dropin as dropin
 from mercer import errors as errors
+from mercer import guests as guests
 from mercer import kernels as kernels
 from mercer import neural as neural
 from mercer import plots as plots
@@ -58,6 +59,10 @@ from mercer.estimators.mixed.mfa import MFA as MFA
 from mercer.estimators.walk._checkpoint import Checkpoint as Checkpoint
 from mercer.estimators.walk._progress import progress as progress
 from mercer.estimators.walk._spectral_estimator import plan as plan
+from mercer.guests.dictionary_learning import DictionaryLearning as DictionaryLearning
+from mercer.guests.pacmap_guest import PaCMAP as PaCMAP
+from mercer.guests.tsne_guest import TSNE as TSNE
+from mercer.guests.umap_guest import UMAP as UMAP
 from mercer.neural.autoencoder import Autoencoder as Autoencoder
 from mercer.sources._scan import scan as scan
 from mercer.studies._bootstrap import bootstrap as bootstrap

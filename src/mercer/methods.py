@@ -115,6 +115,7 @@ def families() -> dict[str, list[Method]]:
 
 _NUMBERS, _COUNTS = "Components of numbers", "Counts and categories"
 _GROUPS, _MAPS = "Groups of rows", "Maps of curved data"
+_GUESTS = "Guests: maps of other libraries"
 _FACE = "The signature of scikit-learn's "
 
 # fmt: off
@@ -187,6 +188,18 @@ for _method in (
     Method("Autoencoder", "mercer.neural.autoencoder",
            "A network that gives rows back through a narrow code.", "autoencoder",
            "Networks", also=("standardize",), page="network"),
+    Method("TSNE", "mercer.guests.tsne_guest",
+           "A map that keeps neighbours, by openTSNE; no certificate.", "tsne", _GUESTS,
+           page="manifold"),
+    Method("UMAP", "mercer.guests.umap_guest",
+           "A map that keeps neighbours, by umap-learn; no certificate.", "umap", _GUESTS,
+           page="manifold"),
+    Method("PaCMAP", "mercer.guests.pacmap_guest",
+           "A map by near and far pairs, by pacmap; no certificate.", "pacmap", _GUESTS,
+           page="manifold"),
+    Method("DictionaryLearning", "mercer.guests.dictionary_learning",
+           "Rows as sums of few atoms, by scikit-learn; no certificate.", "dictionary",
+           _GUESTS, page="manifold"),
     Method("dropin.PCA", "mercer.dropin.pca", _FACE + "PCA."),
     Method("dropin.IncrementalPCA", "mercer.dropin.incremental_pca", _FACE + "IncrementalPCA."),
     Method("dropin.TruncatedSVD", "mercer.dropin.truncated_svd", _FACE + "TruncatedSVD.",

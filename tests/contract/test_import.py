@@ -15,16 +15,18 @@ STUBS = sorted((ROOT / "src" / "mercer").rglob("__init__.pyi"))
 HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
 NAMES = """
 AccuracyWarning Autoencoder BayesianPCA Checkpoint ClassicalMDS CorrespondenceAnalysis
-DataWarning DiffusionMaps FAMD FactorAnalysis Isomap KernelDiscriminantAnalysis KernelPCA
-LandmarkFeatures LaplacianEigenmaps LinearDiscriminantAnalysis LocallyLinearEmbedding MFA
-MaximumVarianceUnfolding MercerError MultipleCorrespondenceAnalysis PCA ProbabilisticPCA
-RandomFeatures RobustPCA SpectralClustering TopicVectors __version__ bootstrap cluster
-describe_axes describe_groups drift errors export_onnx health how_many impute load
-multiple_imputation plan progress rotate save scan tune
+DataWarning DictionaryLearning DiffusionMaps FAMD FactorAnalysis Isomap
+KernelDiscriminantAnalysis KernelPCA LandmarkFeatures LaplacianEigenmaps
+LinearDiscriminantAnalysis LocallyLinearEmbedding MFA MaximumVarianceUnfolding MercerError
+MultipleCorrespondenceAnalysis PCA PaCMAP ProbabilisticPCA RandomFeatures RobustPCA
+SpectralClustering TSNE TopicVectors UMAP __version__ bootstrap cluster describe_axes
+describe_groups drift errors export_onnx health how_many impute load multiple_imputation plan
+progress rotate save scan tune
 """
 PUBLIC = NAMES.split()
 ROOMS = [
-    "diagnostics", "dropin", "errors", "kernels", "neural", "plots", "selection", "studies",
+    "diagnostics", "dropin", "errors", "guests", "kernels", "neural", "plots", "selection",
+    "studies",
     "testing",
 ]  # fmt: skip
 

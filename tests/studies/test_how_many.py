@@ -34,7 +34,7 @@ def test_every_rule_is_there_and_those_that_see_noise_agree(standardize):
     choice = how_many(table() + 1e4, standardize=standardize)
     assert choice.k == 3
     rules = by_name(choice)
-    assert len(rules) == 13
+    assert len(rules) == 14
     for name in ("parallel, normal", "parallel, shuffled", "parallel, signs"):
         assert rules[name].k in (3, 4)
     assert [rule.name for rule in choice.rules[:2]] == ["stepwise edge", "bi-cross-validation"]

@@ -109,6 +109,9 @@ def _verdict(model: Any, kept: Any, cloud: RowCloud, wanted: PageRequest) -> tup
         axes = [f"coordinate {i + 1}" for i in range(cloud.Z.shape[1])]
         sentence = told_apart(name, cells, cloud.Z, axes)
         out += [sentence] if sentence else []
+    own = getattr(model, "reading", None)  # of maps by other libraries
+    if own is not None:
+        return (*out, own)
     out.append(
         "Nearby on the map means nearby in the data as far as the numbers above say; distances "
         "across the map, and the size of empty space, mean less."
