@@ -121,6 +121,7 @@ _Result = TypeVar("_Result")
 _LONG = 400  # order from which a LAPACK call may keep Ctrl-C waiting
 _WORTH = 64  # and from which it leaves this processor to what was begun before it
 _LP64 = 20_000  # order from which the workspace does not fit SciPy's 32-bit numbers
+_TINY = 16  # order up to which BLAS asks no other thread
 _FEW = 3  # of so many pairs one is few: finding them alone is quicker
 _SMALL = 32  # order up to which all pairs cost no more than some
 _LARGE = 1000  # order whose workspace is worth asking the allocator for what is free
@@ -175,6 +176,9 @@ def beside(call: Callable[[], _Result]) -> Callable[[], _Result]:
 
 def eigh(a: Array) -> tuple[Array, Array]:
     """Return eigenvalues in descending order and eigenvectors of a symmetric matrix (p, p)."""
+    if is_numpy(a) and len(a) <= _TINY:  # it takes less than what is asked around it
+        values, vectors = np.linalg.eigh(a)
+        return values[::-1], vectors[:, ::-1]
     xp = namespace(a)
     with quiet_blas(a.shape[0]):
         values, vectors = interruptible(lambda: xp.linalg.eigh(a), a.shape[0])
@@ -232,7 +236,7 @@ def is_few(k: int, order: int) -> bool:
 
 def quiet_blas(order: int) -> AbstractContextManager[None]:
     """Return a context with one BLAS thread where more would only wait for each other."""
-    return single_threaded_blas() if 16 < order <= _CROWD else nullcontext()
+    return single_threaded_blas() if _TINY < order <= _CROWD else nullcontext()
 
 
 def svd(a: Array) -> tuple[Array, Array, Array]:

@@ -123,6 +123,8 @@ class Exact(Solver):
 
 def _power_sum(values: FloatArray, exponent: int) -> float | None:
     """Return Σ|v|^exponent, or None where that leaves the range of float64."""
+    if exponent == 2:  # np.vdot says nothing of numbers that leave the range
+        return _finite(float(np.vdot(values, values)))
     with np.errstate(over="ignore", under="ignore"):
         return _finite(float(np.sum(values**exponent)))
 

@@ -319,6 +319,9 @@ def opened(
     )
 
 
+_RATE, _PACKED_RATE = 1.5e8, 5e7  # bytes that become rows in a second, plain and packed
+
+
 @final
 class TextSource(LineSource):
     """Rows of a file of delimited text; see `open_text`.
@@ -348,6 +351,7 @@ class TextSource(LineSource):
         every: bool = False,
     ) -> None:
         head = self._open(file)
+        self.rate = _PACKED_RATE if file.packed else _RATE
         kind = Path(file.path.stem if file.packed else file.path.name).suffix.lower()
         self.na, self._decimal = na, decimal
         self._marks = [

@@ -53,6 +53,7 @@ class NdjsonSource(LineSource):
         What every key holds by the head, analysed or not.
     """
 
+    rate = 3e7
     quotes = False  # a newline inside a string of JSON is written \n
 
     def __init__(
