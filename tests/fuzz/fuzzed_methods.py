@@ -120,6 +120,8 @@ KernelPCA lazy holes // missing='em'
 RobustPCA lazy // | n_components=1 | method='spherical' | standardize=True | whiten=True
 ProbabilisticPCA lazy // | n_components=1 | n_components='aic' | standardize=True
 ProbabilisticPCA lazy holes // n_components=1, missing='ppca'
+BayesianPCA lazy // | n_components=1 | standardize=True
+BayesianPCA lazy holes // n_components=1, missing='ppca'
 FactorAnalysis lazy // | n_components=1 | rotation=None | rotation='promax' | standardize=False
 CorrespondenceAnalysis counts labels // | n_components=None | n_components='auto' |
   n_components=1

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from mercer.arrays import Array, is_sparse
-from mercer.errors import NotSupportedError
+from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.linear._pca_choice import warn_of
 from mercer.estimators.linear._pca_recipe import Found, asked_axes
 from mercer.estimators.linear.pca import PCA
@@ -37,6 +37,7 @@ from mercer.sources import BlockSource, Source, SpreadSource
 
 _WIDEST = 1024  # columns whose own noise is looked for
 _FAR = 1e3  # σ²/u of an axis that is noise
+_HUGE = 1e150  # variance whose square float64 still holds; its inverse is the least
 _NORMAL = 1.959963984540054  # quantile of 97.5 %
 _COLUMNS = ("n_features_in_", "feature_names_in_")
 
@@ -152,6 +153,7 @@ class BayesianPCA(ProbabilisticPCA):
         level = state["noise_variance_"]
         scale = state["scale_"]
         units = np.ones(source.shape[1]) if scale is None else np.asarray(scale, np.float64)
+        _refuse_past_range(units**2 if np.max(units) < _HUGE else np.array([np.inf]))
         state["column_noise_"] = level * units**2
         if state.get("n_missing_", 0):  # a column with gaps tells less of its loadings
             share = 1 - np.asarray(state["missing_counts_"]) / state["n_samples_"]
@@ -183,6 +185,7 @@ class BayesianPCA(ProbabilisticPCA):
             found = inner._fitted(source, weights)
         axes = np.asarray(found["components_"], np.float64)
         values = np.asarray(found["explained_variance_"], np.float64)
+        _refuse_past_range(values)
         covariance = (axes.T * values) @ axes
         rows = float(source.shape[0] if weights is None else np.sum(weights))
         return settled_noise(covariance, rows, own=self.noise == "columns")[0]
@@ -220,6 +223,7 @@ class BayesianPCA(ProbabilisticPCA):
         posterior: AxisPosterior = found.settled.pop("posterior")
         choice = found.settled.pop("choice_", None)
         state = super()._scale(spectrum, found, source)
+        _refuse_past_range(np.asarray(state["explained_variance_"], np.float64))
         if choice is not None:
             state["choice_"] = choice
             warn_of(choice, state["n_components_"])
@@ -294,6 +298,7 @@ class BayesianPCA(ProbabilisticPCA):
             return super().score_samples(X)
         if self.missing == "raise":
             refuse_bad_cells(source, self._names)
+        self._axes_found().refuse_singular()
         rows = source.array
         try:
             return observed_densities(
@@ -310,6 +315,17 @@ class BayesianPCA(ProbabilisticPCA):
         inner = self.loadings_ @ self.loadings_.T + self.noise_variance_ * np.eye(p)
         scale = np.ones(p) if self.scale_ is None else np.asarray(self.scale_)
         return np.asarray(inner * scale[:, None] * scale)
+
+
+def _refuse_past_range(variances: Array) -> None:
+    """Refuse rows whose variances, or the squares of these, no float64 holds."""
+    largest = float(np.max(variances, initial=0.0))
+    if variances.size and not 1 / _HUGE <= largest <= _HUGE:
+        raise InputError(
+            "a model of the rows needs variances whose squares are numbers",
+            got=f"the largest variance is {largest:.3g}",
+            fix="divide the data by a constant, such as its largest value",
+        )
 
 
 def _with_intervals(w: Array, deviation: Array) -> Attributes:
