@@ -27,6 +27,7 @@ from benchmarks.calibration.statement import (
 # Titles of the page, in its order: the module that holds the statements.
 FAMILIES = {
     "How many components": "how_many",
+    "Intervals": "intervals",
     "Limits for rows": "rows",
     "Groups and columns in words": "words",
 }

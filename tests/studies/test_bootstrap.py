@@ -12,11 +12,13 @@ from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.studies import _bootstrap as study
 from mercer.studies import _resampled_axes as resampled
 from mercer.studies import bootstrap
+from mercer.studies._population_axes import Population
 from mercer.studies._resampled_axes import (
     DrawFrame,
     Poisson,
     alike,
     by_columns,
+    by_groups,
     by_rows,
     matched,
     multinomial,
@@ -25,43 +27,90 @@ from mercer.studies._resampled_axes import (
 )
 
 
-def loop(model, X, draws, seed, counts=None):
-    """Fits of every draw, one by one."""
-    counts = np.ones(len(X)) if counts is None else counts
-    for weights in multinomial(counts, draws, seed):
-        yield mercer.PCA(**model.get_params()).fit(X, sample_weight=weights.astype(float))
+def along(model, X, draws, seed, counts=None):
+    """Variances along the axes of all rows, of every draw, from repeated rows."""
+    fitted = mercer.PCA(**model.get_params()).fit(X, sample_weight=counts)
+    for weights in multinomial(np.ones(len(X)) if counts is None else counts, draws, seed):
+        Y = np.repeat(X, weights, axis=0)
+        Y = (Y - Y.mean(axis=0)) / (Y.std(axis=0, ddof=1) if model.standardize else 1.0)
+        yield np.var(Y @ fitted.components_.T, axis=0, ddof=1)
 
 
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize(("n", "p"), [(60, 6), (25, 40)])
-def test_intervals_are_those_of_a_plain_loop(n, p, standardize):
-    X, _, _ = tables(n, 2, p=p, variances=np.r_[90, 9, np.ones(p - 2)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_are_those_of_a_plain_loop(n, p, standardize, weighted):
+    X, _, _ = tables(n, 2, p=p, variances=np.r_[900, 90, np.ones(p - 2)])
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 4, n).astype(float) if weighted else None
     model = mercer.PCA(2, standardize=standardize)
-    found = bootstrap(model, X, draws=30, seed=3)
-    fits = list(loop(model, X, 30, 3))
-    fitted = mercer.PCA(2, standardize=standardize).fit(X)
-    logs = np.log([fit.explained_variance_ for fit in fits])
-    ratio = np.log(found.variances.high / found.variances.value)
-    assert np.allclose(ratio / logs.std(axis=0, ddof=1), ratio[0] / logs.std(axis=0, ddof=1)[0])
-    first = np.array([fit.components_[0] * fit.explained_variance_[0] ** 0.5 for fit in fits])
-    first *= np.sign(first @ fitted.components_[0])[:, None]
-    low, high = np.quantile(first, [0.025, 0.975], axis=0, method="weibull")
-    assert np.allclose(found.signed.low[:, 0], low)
-    assert np.allclose(found.signed.high[:, 0], high)
-    cosines = [abs(fit.components_[0] @ fitted.components_[0]) for fit in fits]
-    assert found.angles[0] == pytest.approx(np.median(np.degrees(np.arccos(cosines))))
+    found = bootstrap(model, X, draws=30, seed=3, sample_weight=counts)
+    fitted = mercer.PCA(2, standardize=standardize).fit(X, sample_weight=counts)
+    errors = np.std(np.log(list(along(model, X, 30, 3, counts))), axis=0, ddof=1)
+    values, total = fitted.explained_variance_, n if counts is None else counts.sum()
+    trace = values[0] / fitted.explained_variance_ratio_[0]
+    behind = Population.of(values, trace, total, p)
+    t = scipy.stats.t.ppf(0.975, n - 1)
+    ends = [behind.interval(*pair, t) for pair in zip(values, errors, strict=True)]
+    assert np.allclose(np.transpose([found.variances.low, found.variances.high]), ends)
+    assert np.allclose(found.variances.value, values)
     assert np.allclose(found.loadings.value, found.signed.value)
 
 
-def test_weights_are_repeated_rows():
-    X, _, _ = tables(50, 2)
-    counts = np.random.default_rng(0).integers(0, 4, 50).astype(float)
-    found = bootstrap(mercer.PCA(2), X, draws=25, sample_weight=counts)
-    logs = np.log([fit.explained_variance_ for fit in loop(mercer.PCA(2), X, 25, 0, counts)])
-    ratio = np.log(found.variances.high / found.variances.value)
-    assert np.allclose(ratio / logs.std(axis=0, ddof=1), ratio[0] / logs.std(axis=0, ddof=1)[0])
-    fitted = mercer.PCA(2).fit(X, sample_weight=counts)
-    assert np.allclose(found.variances.value, fitted.explained_variance_)
+def test_a_sample_variance_is_larger_than_that_of_the_population():
+    """Means of 200 samples, and the ends of intervals, against the law itself."""
+    rng, n, p = np.random.default_rng(1), 200, 100
+    values = []
+    for _ in range(200):
+        X = rng.standard_normal((n, p)) * np.r_[3.0, np.ones(p - 1)]
+        values.append(np.linalg.eigvalsh(np.cov(X.T))[-1])
+    model = Population(1, 1.0, p / (n - 1))
+    assert np.mean(values) > 9.4
+    assert np.mean(model.behind(np.array(values))) == pytest.approx(9, abs=0.15)
+    forward = 9 * (1 + model.gamma / 8)
+    assert model.behind(np.array([forward]))[0] == pytest.approx(9)
+    low, high = model.interval(forward, 0.1, 2.0)
+    assert low < 9 < high
+    assert model.interval(forward, 1e-9, 2.0) == pytest.approx((9, 9), rel=1e-3)
+    edge = (1 + np.sqrt(model.gamma)) ** 2
+    low, high = model.interval(edge, 0.1, 2.0)
+    assert low == 0
+    assert high > 1 + np.sqrt(model.gamma)
+    rest = p - 1 - 9 * model.gamma / 8  # what the spike has taken from the noise
+    again = Population.of(np.array([forward]), forward + rest, n, p)
+    assert (again.spikes, again.noise) == (1, pytest.approx(1, abs=1e-6))
+
+
+def test_near_noise_there_is_an_upper_limit_only():
+    X = np.random.default_rng(0).standard_normal((100, 200))
+    X[:, 0] *= 6
+    found = bootstrap(mercer.PCA(3), X, draws=30)
+    assert found.variances.low[0] > 0
+    assert np.all(found.variances.low[1:] == 0)
+    assert np.all(found.variances.high[1:] < found.variances.value[1:])
+    assert np.isnan(found.loadings.low[:, 1:]).all()
+    assert "PC2, PC3 are near the edge of noise" in found.notes[0]
+    assert found.edge == pytest.approx((1 + 2**0.5) ** 2, rel=0.1)
+    assert str(found).splitlines()[4].split()[2] == "–"
+    X = np.exp(2 * np.random.default_rng(0).standard_normal((300, 4))) * [9, 1, 1, 1]
+    assert "heavy tails" in bootstrap(mercer.PCA(1), X, draws=50).notes[-1]
+
+
+def test_groups_are_drawn_together():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(40), 10)
+    X = rng.standard_normal((40, 5))[who] * [9, 3, 1, 1, 1] + 0.1 * rng.standard_normal(
+        (400, 5)
+    )
+    alone, together = (bootstrap(mercer.PCA(1), X, groups=g) for g in (None, who))
+    ratio = [np.log(one.variances.high / one.variances.low)[0] for one in (alone, together)]
+    assert ratio[1] == pytest.approx(10**0.5 * ratio[0], rel=0.3)
+    assert "40 groups of rows were resampled as a whole" in together.notes[0]
+    counts = by_groups(np.ones(400), who, 5, 0)
+    assert np.all(counts.reshape(5, 40, 10) == counts.reshape(5, 40, 10)[:, :, :1])
+    assert np.all(counts.sum(axis=1) == 400)
+    with pytest.raises(InputError, match="several groups"):
+        bootstrap(mercer.PCA(1), X, groups=np.zeros(400))
 
 
 def test_planes_and_no_axis_are_answers():
@@ -91,17 +140,18 @@ def test_units_files_and_sparse_rows_do_not_matter(tmp_path):
     for unit in (1e-120, 1e120):
         other = bootstrap(mercer.PCA(2), X * unit, draws=20)
         assert np.allclose(other.variances.low / unit / unit, plain.variances.low)
-        assert np.allclose(other.loadings.high / unit, plain.loadings.high)
+        assert np.allclose(other.loadings.high / unit, plain.loadings.high, equal_nan=True)
         assert np.allclose(other.angles, plain.angles)
     moved = bootstrap(mercer.PCA(2), X + 1e7, draws=20)
-    assert np.allclose(moved.loadings.high, plain.loadings.high, rtol=1e-5, atol=1e-5)
+    near = {"rtol": 1e-5, "atol": 1e-5, "equal_nan": True}
+    assert np.allclose(moved.loadings.high, plain.loadings.high, **near)
     X, _, _ = tables(80, 2)
     plain = bootstrap(mercer.PCA(2), X, draws=20)
     np.save(tmp_path / "x.npy", X)
     for rows in (tmp_path / "x.npy", scipy.sparse.csr_array(X), lambda: iter([X[:9], X[9:]])):
         other = bootstrap(mercer.PCA(2), rows, draws=20)
         assert np.allclose(other.variances.high, plain.variances.high)
-        assert np.allclose(other.loadings.low, plain.loadings.low)
+        assert np.allclose(other.loadings.low, plain.loadings.low, equal_nan=True)
 
 
 def test_draws_are_counted_cut_and_said(monkeypatch):

@@ -38,7 +38,7 @@ _TINY = 1e-6  # of a column's variance that is noise, at least
 _NOTHING = 1e-9  # of the mean variance that is left where a table has no noise
 _LAGS = 50  # of rows that follow each other, at most
 _CLEAR, _LATER = 4.0, 2.0  # standard errors from which rows are alike, at lag 1 and later
-_MUCH = 0.25  # correlation of neighbours that is said in any case
+_MUCH = 0.12  # correlation of neighbours that is said in any case
 _TIMES = 3.0  # median lengths beyond which a row may be named
 
 
@@ -163,7 +163,8 @@ class _Rest:
     """The table with k components taken out, in units of the noise of its columns.
 
     `values` are the leading eigenvalues, `trace` the sum of all; `own` is 1 where every column
-    has noise of its own size and 0 where all have the same; `effective` is N'.
+    has noise of its own size and 0 where all have the same; `effective` is N'; `lift` is how
+    much higher the edge lies than that of N' rows, where rows come in groups.
     """
 
     k: int
@@ -173,6 +174,7 @@ class _Rest:
     noise: Array  # (p,)
     own: float
     effective: float
+    lift: float = 0.0
 
     def beyond(self, j: int, shift: Array | float = 0.0) -> float:
         """Return how far eigenvalue j (from 0) is beyond noise with j components taken out."""
@@ -186,7 +188,7 @@ class _Rest:
         many = _MANY * np.log10(max(1.0, min(rows, columns) / 20))
         least = _POOLED * (1 - self.own) + (_OWN + many) * self.own - _FEW / columns
         size = (float(self.values[j]) + float(shift)) * columns / left * rows
-        return float((size - (a + b) ** 2) / scale - least)
+        return float((size - (a + b) ** 2 - self.lift * rows) / scale - least)
 
     def count(self, shifts: Array | None = None) -> int:
         """Return how many eigenvalues in turn are beyond noise, each moved by its shift."""
@@ -346,7 +348,12 @@ class _RowByRow:
         values, axes = leading(noise, most)
         trace = float(np.sum(whole / noise))
         found = _Rest(k, np.maximum(values, 0), axes, trace, noise, own, 0.0)
-        return dataclasses.replace(found, effective=self._effective(found))
+        effective = self._effective(found)
+        if self.groups is None:
+            return dataclasses.replace(found, effective=effective)
+        lift = _lift([len(rows) for rows in self.groups], self.freedom / effective)
+        lift *= self.columns / self.freedom
+        return dataclasses.replace(found, effective=effective, lift=lift)
 
     def _hold_back(self, noise: Array, axes: Array | None = None) -> None:
         """Set the weights of rows by the lengths of what is left of them."""
@@ -472,6 +479,22 @@ def _together(groups: Array | None) -> list[Array] | None:
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers))[:-1]
     return list(np.split(order, ends))
+
+
+def _lift(sizes: list[int], square: float) -> float:
+    """Return m₃/m₂ - m₂ for the moments m_k of the eigenvalues of the covariance of rows.
+
+    The edge of noise is near 1 + 2√(γm₂) + γm₃/m₂, so that N' = n/m₂ rows alone would miss
+    the last term. With correlation r in groups of m rows m₂ = 1 + r²Σm(m - 1)/n gives r.
+    """
+    m = np.array(sizes, np.float64)
+    pairs = float(np.sum(m * (m - 1)) / np.sum(m))
+    if pairs <= 0 or square <= 1:
+        return 0.0
+    r = min(np.sqrt((square - 1) / pairs), 1.0)
+    third = np.sum((1 + (m - 1) * r) ** 3 + (m - 1) * (1 - r) ** 3) / np.sum(m)
+    second = 1 + r**2 * pairs
+    return float(third / second - second)
 
 
 def _spread_of_groups(rest: Array, groups: list[Array]) -> float:

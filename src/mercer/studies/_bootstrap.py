@@ -12,10 +12,12 @@ from mercer.arrays import Array, show_bytes
 from mercer.diagnostics import loadings
 from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.estimators import PCA, RobustPCA
+from mercer.estimators.linear._pca_choice import group_numbers
 from mercer.estimators.linear._pca_recipe import root_feature_weight
 from mercer.estimators.walk._spectral_estimator import counts_of
 from mercer.sources import Source, is_scannable, scan
 from mercer.studies._plain_result import aligned, plain
+from mercer.studies._population_axes import Population, Turned, turned
 from mercer.studies._resampled_axes import (
     DrawFrame,
     Drawn,
@@ -23,11 +25,11 @@ from mercer.studies._resampled_axes import (
     Poisson,
     alike,
     by_columns,
+    by_groups,
     by_rows,
     matched,
     multinomial,
     planes,
-    rotated,
 )
 from mercer.studies._study_rows import evenly, readable_twice
 from mercer.studies.drifting._rows_after import dense_blocks, dense_rows
@@ -37,6 +39,9 @@ _COUNTED = 100_000  # rows from which counts follow Poisson's law
 _SUMS = 512e6  # bytes of p×p sums of all draws
 _KEPT = 2e9  # bytes of loadings of all draws
 _FEWEST = 5  # rows without which draws say nothing
+_NEAR = 24.0  # degrees to the axis of the population up to which an axis has a name
+_NAMED = 4  # axes that are named in a caution
+_HEAVY = 12.0  # kurtosis of coordinates from which intervals are too short
 _DUAL = 1000  # rows of a wide table that are resampled
 
 
@@ -64,19 +69,23 @@ class Bootstrap:
     Attributes
     ----------
     variances, shares : Interval of shape (k,)
-        Explained variances, and their shares of the total: t intervals of their logarithms.
+        `value` is that of the sample; the ends are of the population, whose variances are
+        smaller: a sample follows its own noise. Near the edge of noise `low` is 0: there is an
+        upper limit alone.
     loadings : Interval of shape (p, k)
-        v_j√λ, every draw turned to the fit as a whole (Procrustes): how far the columns move
-        in the space of all axes, whatever axes are laid into it.
+        v_j√λ, and ends for the population in the space of all axes, whatever axes are laid
+        into it. NaN for axes near the edge of noise.
     signed : Interval of shape (p, k)
-        The same with axes only reordered and their signs set, for axes that stand alone; NaN
-        for those that are named as planes.
+        The same for axes as they are, with what they take from each other; NaN for those that
+        are named as planes.
     angles : ndarray of shape (k,)
-        Median angle of each axis to that of the draws, in degrees, after reordering.
+        Angle of each axis to that of the population, in degrees, as near as can be told.
     planes : tuple of Plane
         Axes, merged where they cannot be told apart.
     names : tuple of str
         Of the columns.
+    edge : float
+        Largest variance that noise alone shows, in the units of `variances`.
     rows, draws, seed : int
         Rows that were resampled, how often, and the seed.
     level : float
@@ -92,6 +101,7 @@ class Bootstrap:
     angles: Array
     planes: tuple[Plane, ...]
     names: tuple[str, ...]
+    edge: float
     rows: int
     draws: int
     seed: int
@@ -113,7 +123,7 @@ class Bootstrap:
             elif not one.stable:
                 said.append(
                     f"{one.name[0].upper()}{one.name[1:]} is not stable: other rows give"
-                    f" others (median angle {one.angle:.0f}°)."
+                    f" others ({_apart(one.angle)})."
                 )
         return " ".join(said) or "There is no axis."
 
@@ -125,6 +135,8 @@ class Bootstrap:
         for j, angle in enumerate(self.angles):
             numbers = [f"{x:.4g}" for x in (v.value[j], v.low[j], v.high[j])]
             numbers += [f"{100 * x:.1f}" for x in (s.value[j], s.low[j], s.high[j])]
+            if v.low[j] <= 0:
+                numbers[1] = numbers[4] = "–"
             lines.append((f"PC{j + 1}", *numbers, f"{angle:.0f}°"))
         notes = ["", *self.notes] if self.notes else []
         return "\n".join([self.verdict, "", *aligned(lines), *notes])
@@ -138,6 +150,7 @@ def bootstrap(
     level: float = 0.95,
     seed: int = 0,
     sample_weight: Any = None,
+    groups: Any = None,
 ) -> Bootstrap:
     """Resample rows, fit anew, and say how far axes, variances and loadings move.
 
@@ -164,6 +177,8 @@ def bootstrap(
         Of the draws.
     sample_weight : array of shape (n,) or None
         Repeat counts.
+    groups : array of shape (n,) or None
+        Which rows belong together, as those of one subject: they are drawn together.
 
     Returns
     -------
@@ -184,7 +199,8 @@ def bootstrap(
     if is_scannable(X):
         source = readable_twice(scan(X), "rows in parts are not resampled yet")
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-    fitted.fit(source, **weights)
+    numbers = None if groups is None else group_numbers(groups)
+    fitted.fit(source, groups=groups, **weights)
     admitted = fitted._admit(source, reset=False)
     counts = counts_of(sample_weight, admitted)
     said = []
@@ -207,8 +223,10 @@ def bootstrap(
     root = root_feature_weight(fitted.feature_weight, p)
     axes = np.asarray(fitted.components_[:k], np.float64)
     frame = DrawFrame(bool(fitted.standardize), np.ones(p) if root is None else root, axes)
-    found, rows, done = _drawn(fitted, fitted._completed(admitted), counts, frame, draws, seed)
-    return _summary(fitted, found, draws, level, seed, rows, [*done, *said])
+    asked = _Asked(draws, level, seed, numbers)
+    found, rows, done = _drawn(fitted, fitted._completed(admitted), counts, frame, asked)
+    total = float(admitted.shape[0] if counts is None else np.sum(counts))
+    return _summary(fitted, found, asked, rows, total, [*done, *said])
 
 
 def _check(model: Any, draws: Any, level: Any) -> None:
@@ -225,105 +243,173 @@ def _check(model: Any, draws: Any, level: Any) -> None:
         )
 
 
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    draws: int
+    level: float
+    seed: int
+    groups: Array | None
+
+
 def _drawn(
-    fitted: PCA, source: Source, counts: Array | None, frame: DrawFrame, draws: int, seed: int
+    fitted: PCA, source: Source, counts: Array | None, frame: DrawFrame, asked: _Asked
 ) -> tuple[Iterator[Drawn], int, list[str]]:
     """Return all draws, the rows that were resampled, and what was done."""
     n, p = source.shape
+    draws, seed = asked.draws, asked.seed
     factor = (1 if fitted.scale_ is None else 1 / fitted.scale_) * 2.0**-fitted._centring.unit
     sums = 8.0 * draws * p * p <= _SUMS
-    if n > p and sums and (n > _COUNTED or n * p > _CELLS):
+    if asked.groups is not None:
+        _check_groups(asked.groups, n)
+    elif n > p and sums and (n > _COUNTED or n * p > _CELLS):
         blocks = ((rows - fitted.mean_) * factor for rows in dense_blocks(source, None))
         weights = Poisson(draws, seed, counts)
         said = [f"Counts of the {n:,} rows follow Poisson's law: one walk for all draws."]
         return by_columns(blocks, weights, draws, frame), n, said
     most = int(min(n, max(_CELLS // p, 100), n if n > p and sums else _DUAL))
     table = (dense_rows(source, None, most) - fitted.mean_) * factor
-    said = []
+    said, kept = [], slice(None)
     if len(table) < n:
         said = [f"{len(table):,} of {n:,} rows were resampled: all of them would move less."]
-    repeats = np.ones(len(table))
-    if counts is not None:
-        repeats = counts[evenly(n, most)] if len(table) < n else counts
-    if len(table) > p:
+        kept = evenly(n, most)
+    repeats = np.ones(len(table)) if counts is None else counts[kept]
+    if asked.groups is None:
         drawn = multinomial(repeats, draws, seed)
-        return (
-            by_columns(iter([table]), lambda at: drawn[:, at], draws, frame),
-            len(table),
-            said,
+    else:
+        numbers = np.unique(asked.groups[kept], return_inverse=True)[1]
+        drawn = by_groups(repeats, numbers, draws, seed)
+        said.append(f"{int(np.max(numbers)) + 1:,} groups of rows were resampled as a whole.")
+    if len(table) > p:
+        columns = by_columns(iter([table]), lambda at: drawn[:, at], draws, frame)
+        return columns, len(table), said
+    return by_rows(table, drawn, frame), len(table), said
+
+
+def _check_groups(groups: Array, n: int) -> None:
+    found = int(np.max(groups)) + 1 if len(groups) else 0
+    if len(groups) != n or found < _FEWEST:
+        raise InputError(
+            "groups must hold one name or number per row, and several groups",
+            got=f"{len(groups):,} for {n:,} rows, {found:,} groups",
+            fix=f"pass {n:,} of them, of {_FEWEST} groups or more",
         )
-    return by_rows(table, multinomial(repeats, draws, seed), frame), len(table), said
 
 
 def _summary(
     fitted: PCA,
     found: Iterator[Drawn],
-    draws: int,
-    level: float,
-    seed: int,
+    asked: _Asked,
     rows: int,
+    total: float,
     said: list[str],
 ) -> Bootstrap:
-    k, p = int(fitted.rank_), int(fitted.n_features_in_)
+    k, p, draws = int(fitted.rank_), int(fitted.n_features_in_), asked.draws
     axes = np.asarray(fitted.components_[:k], np.float64)
     # In the unit of the fit, so that squares stay in range.
     values = np.asarray(fitted._unit_deviations[:k], np.float64) ** 2
-    target = loadings(axes, values)
+    ratio = np.asarray(fitted.explained_variance_ratio_[:k], np.float64)
+    trace = float(values[0] / ratio[0]) if k else 0.0
     cosines = np.zeros((draws, k, k))
-    variances, shares, angles, along = np.zeros((4, draws, k))
-    turned, signed = np.zeros((2, draws, p, k))
+    shares, along = np.zeros((2, draws, k))
     for d, one in enumerate(found):
-        cosines[d] = axes @ one.axes.T
-        variances[d], shares[d] = one.variances, one.variances / (one.total or 1.0)
-        along[d] = one.along
-        order, signs = matched(cosines[d])
-        own = loadings(one.axes, one.variances)
-        turned[d], signed[d] = rotated(own, target), own[:, order] * signs
-        chosen = np.abs(cosines[d][np.arange(k), order])
-        angles[d] = np.degrees(np.arccos(np.minimum(chosen, 1.0)))
-    named = planes(cosines, alike(values, along))
+        own = axes @ one.axes.T
+        order, signs = matched(own)
+        cosines[d] = own[:, order] * signs
+        along[d], shares[d] = one.along, one.along / (one.total or 1.0)
+    free = rows if asked.groups is None else int(np.max(asked.groups)) + 1
+    t = float(scipy.special.stdtrit(free - 1, (1 + asked.level) / 2))
+    model = Population.of(values, trace, total, p)
+    spans = tuple(_behind(model, values, _errors(draws_of), t) for draws_of in (along, shares))
+    sure = spans[0].low > 0
+    axis = turned(model, values, sure, cosines, total)
+    named = planes(axis.cosines, alike(values, along), _NEAR)
     alone = np.zeros(k, bool)
     alone[[one.axes[0] for one in named if one.stable and len(one.axes) == 1]] = True
-    unit = 2.0**fitted._centring.unit
-    spans = (
-        _logarithmic(values, variances, level, rows),
-        _logarithmic(fitted.explained_variance_ratio_[:k], shares, level, rows),
-    )
+    unit, whole = 2.0**fitted._centring.unit, max(trace, 1e-300)
+    share = Interval(ratio, spans[1].low / whole, np.minimum(spans[1].high / whole, 1.0))
+    weighed = _loadings(axes, values, axis, _errors(along), t)
+    edge = model.noise * (1 + np.sqrt(model.gamma)) ** 2
+    diagonal = np.diagonal(axis.cosines, axis1=1, axis2=2)
+    angles = np.degrees(np.arccos(np.clip(diagonal, 0.0, 1.0)))
+    said = [*said, *_cautions(spans[0], edge * unit**2, _errors(along), free)]
     return Bootstrap(
         variances=_times(spans[0], unit**2),
-        shares=Interval(spans[1].value, spans[1].low, np.minimum(spans[1].high, 1.0)),
-        loadings=_times(_span(target, turned, level), unit),
-        signed=_times(_span(target, np.where(alone, signed, np.nan), level), unit),
+        shares=share,
+        loadings=_times(weighed[0], unit),
+        signed=_times(_where(alone, weighed[1]), unit),
         angles=np.median(angles, axis=0) if k else np.zeros(0),
         planes=named,
         names=_names(fitted),
+        edge=float(edge * unit**2),
         rows=rows,
         draws=draws,
-        seed=seed,
-        level=level,
+        seed=asked.seed,
+        level=asked.level,
         notes=tuple(said),
     )
 
 
-def _span(value: Array, found: Array, level: float) -> Interval:
-    """Return the quantiles of the draws, those of rank (draws + 1)·chance."""
-    ends = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(found, ends, axis=0, method="weibull")
-    return Interval(np.asarray(value, np.float64), low, high)
+def _errors(found: Array) -> Array:
+    """Return the standard errors (k,) of the logarithms of numbers of the draws."""
+    return np.std(np.log(np.maximum(found, 1e-300)), axis=0, ddof=1)
 
 
-def _logarithmic(value: Array, found: Array, level: float, rows: int) -> Interval:
-    """Return value·exp(± t·s) with s the deviation of the logarithms of the draws.
+def _behind(model: Population, values: Array, errors: Array, t: float) -> Interval:
+    """Return the variances of the population for which those of the sample are no surprise."""
+    ends = [
+        model.interval(float(value), float(error), t)
+        for value, error in zip(values, errors, strict=True)
+    ]
+    low, high = np.array(ends).reshape(-1, 2).T
+    return Interval(values, low, high)
 
-    t is Student's quantile. The mean of the draws has no part: they are larger than the value
-    where axes were chosen for it, as the value itself is than the truth.
-    """
-    value = np.asarray(value, np.float64)
-    alive = np.all(found > 0, axis=0)
-    logs = np.log(np.where(found > 0, found, 1.0))
-    reach = scipy.special.stdtrit(rows - 1, (1 + level) / 2) * np.std(logs, axis=0, ddof=1)
-    low, high = value * np.exp(-reach), value * np.exp(reach)
-    return Interval(value, np.where(alive, low, 0.0), np.where(alive, high, value))
+
+def _loadings(
+    axes: Array, values: Array, axis: Turned, errors: Array, t: float
+) -> tuple[Interval, Interval]:
+    """Return v√λ with ends for the population, without and with what axes take from others."""
+    middle = axes.T * axis.scale
+    size = (middle * errors / 2) ** 2 + (axis.scale * axis.outside) ** 2
+    taken = np.einsum("mp,jml,lp->pj", axes, axis.inside, axes) * axis.scale**2
+    value = loadings(axes, values)
+    found = []
+    for spread in (size, size + taken):
+        reach = t * np.sqrt(spread)
+        found.append(Interval(value, middle - reach, middle + reach))
+    return found[0], found[1]
+
+
+def _where(kept: Array, span: Interval) -> Interval:
+    low, high = (np.where(kept, end, np.nan) for end in (span.low, span.high))
+    return Interval(span.value, low, high)
+
+
+def _cautions(span: Interval, edge: float, errors: Array, rows: int) -> list[str]:
+    """Say which axes have no lower limit, and where tails are too heavy for the intervals."""
+    said = []
+    near = np.flatnonzero(span.low <= 0)
+    if len(near):
+        few = len(near) == 1
+        names = ", ".join(f"PC{j + 1}" for j in near[:_NAMED])
+        names += f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+        said.append(
+            f"{names} {'is' if few else 'are'} near the edge of noise ({edge:.4g}), or within:"
+            f" noise alone may show such {'a variance' if few else 'variances'}, so that there"
+            " is an upper limit only."
+        )
+    heavy = 1 + rows * errors**2
+    if len(heavy) and float(np.max(heavy)) > _HEAVY:
+        said.append(
+            f"PC{int(np.argmax(heavy)) + 1} has heavy tails (kurtosis {np.max(heavy):.0f}; 3 is"
+            " that of normal rows): its interval may be too short. Take logarithms, or"
+            " RobustPCA."
+        )
+    return said
+
+
+def _apart(angle: float) -> str:
+    """Return an angle to the axis of the population in words."""
+    return "no axis of all such rows is near" if angle > 80 else f"about {angle:.0f}° away"
 
 
 def _times(span: Interval, unit: float) -> Interval:

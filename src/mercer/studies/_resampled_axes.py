@@ -68,6 +68,22 @@ class Drawn:
     total: float
 
 
+def by_groups(counts: Array, groups: Array, draws: int, seed: int) -> Array:
+    """Return how often each row is drawn, (draws, n), where groups are drawn as a whole.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n,)
+        Repeat counts w of the rows.
+    groups : ndarray of int of shape (n,)
+        Which group, from 0.
+    draws, seed : int
+        How many, and which.
+    """
+    chosen = multinomial(np.ones(int(np.max(groups)) + 1), draws, seed)
+    return np.asarray(chosen[:, groups] * counts)
+
+
 def multinomial(counts: Array, draws: int, seed: int) -> Array:
     """Return how often each row is drawn, (draws, n): Σw rows, with chances w/Σw.
 
@@ -296,7 +312,9 @@ def alike(variances: Array, along: Array) -> Array:
     return np.asarray(apart < _APART * errors)
 
 
-def planes(cosines: Array, same: Array | None = None) -> tuple[Plane, ...]:
+def planes(
+    cosines: Array, same: Array | None = None, most: float = _LARGEST
+) -> tuple[Plane, ...]:
     """Return axes merged into planes until all are stable, or nothing is left to merge.
 
     A group whose median angle exceeds 30 degrees takes in the neighbour with which its axes
@@ -308,6 +326,8 @@ def planes(cosines: Array, same: Array | None = None) -> tuple[Plane, ...]:
         Of the axes of the fit with those of every draw, both by descending variance.
     same : ndarray of bool of shape (k - 1,) or None
         Which axes are merged with the next from the start.
+    most : float
+        Degrees, instead of 30.
     """
     k = cosines.shape[1]
     groups: list[tuple[int, ...]] = []
@@ -318,7 +338,7 @@ def planes(cosines: Array, same: Array | None = None) -> tuple[Plane, ...]:
     ended: set[tuple[int, ...]] = set()
     while True:
         angles = {group: _angle(cosines, group) for group in groups}
-        loose = [g for g in groups if angles[g] > _LARGEST and g not in ended]
+        loose = [g for g in groups if angles[g] > most and g not in ended]
         if not loose:
             break
         worst = max(loose, key=lambda group: angles[group])
@@ -334,7 +354,7 @@ def planes(cosines: Array, same: Array | None = None) -> tuple[Plane, ...]:
         groups = [g for g in groups if g not in (worst, other)]
         groups.append(tuple(sorted(worst + other)))
         groups.sort()
-    return tuple(Plane(g, angles[g], angles[g] <= _LARGEST) for g in groups)
+    return tuple(Plane(g, angles[g], angles[g] <= most) for g in groups)
 
 
 def _mixed(mixing: Array, one: tuple[int, ...], other: tuple[int, ...]) -> float:
