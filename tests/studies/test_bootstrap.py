@@ -9,10 +9,10 @@ from tests.studies.drift_tables import tables
 
 import mercer
 from mercer.errors import BudgetError, InputError, NotSupportedError
+from mercer.selection import Population
 from mercer.studies import _bootstrap as study
 from mercer.studies import _resampled_axes as resampled
 from mercer.studies import bootstrap
-from mercer.studies._population_axes import Population
 from mercer.studies._resampled_axes import (
     DrawFrame,
     Poisson,

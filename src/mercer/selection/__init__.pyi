@@ -25,6 +25,9 @@ from mercer.selection._parallel_nulls import gaussian_null as gaussian_null
 from mercer.selection._parallel_nulls import noise_quantiles as noise_quantiles
 from mercer.selection._parallel_nulls import permutation_null as permutation_null
 from mercer.selection._parallel_nulls import sign_flip as sign_flip
+from mercer.selection._population_axes import Population as Population
+from mercer.selection._population_axes import Turned as Turned
+from mercer.selection._population_axes import turned as turned
 from mercer.selection._rank_cross_validation import RankChoice as RankChoice
 from mercer.selection._rank_cross_validation import cross_validated_rank as cross_validated_rank
 from mercer.selection._rank_cross_validation import spectral_rank as spectral_rank

@@ -15,9 +15,9 @@ from mercer.estimators import PCA, RobustPCA
 from mercer.estimators.linear._pca_choice import group_numbers
 from mercer.estimators.linear._pca_recipe import root_feature_weight
 from mercer.estimators.walk._spectral_estimator import counts_of
+from mercer.selection import Population, Turned, turned
 from mercer.sources import Source, is_scannable, scan
 from mercer.studies._plain_result import aligned, plain
-from mercer.studies._population_axes import Population, Turned, turned
 from mercer.studies._resampled_axes import (
     DrawFrame,
     Drawn,
@@ -223,7 +223,7 @@ def bootstrap(
     root = root_feature_weight(fitted.feature_weight, p)
     axes = np.asarray(fitted.components_[:k], np.float64)
     frame = DrawFrame(bool(fitted.standardize), np.ones(p) if root is None else root, axes)
-    asked = _Asked(draws, level, seed, numbers)
+    asked = _DrawsAsked(draws, level, seed, numbers)
     found, rows, done = _drawn(fitted, fitted._completed(admitted), counts, frame, asked)
     total = float(admitted.shape[0] if counts is None else np.sum(counts))
     return _summary(fitted, found, asked, rows, total, [*done, *said])
@@ -244,7 +244,7 @@ def _check(model: Any, draws: Any, level: Any) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Asked:
+class _DrawsAsked:
     draws: int
     level: float
     seed: int
@@ -252,7 +252,7 @@ class _Asked:
 
 
 def _drawn(
-    fitted: PCA, source: Source, counts: Array | None, frame: DrawFrame, asked: _Asked
+    fitted: PCA, source: Source, counts: Array | None, frame: DrawFrame, asked: _DrawsAsked
 ) -> tuple[Iterator[Drawn], int, list[str]]:
     """Return all draws, the rows that were resampled, and what was done."""
     n, p = source.shape
@@ -298,7 +298,7 @@ def _check_groups(groups: Array, n: int) -> None:
 def _summary(
     fitted: PCA,
     found: Iterator[Drawn],
-    asked: _Asked,
+    asked: _DrawsAsked,
     rows: int,
     total: float,
     said: list[str],

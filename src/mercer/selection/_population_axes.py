@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.selection import count_beyond
+from mercer.selection._stepwise_edge import count_beyond
 
 _TURNS = 50  # of the size of noise and the spikes above it
 _GRID = 600  # population variances among which the ends of an interval are found
