@@ -7,9 +7,13 @@ from mercer import guests as guests
 from mercer import kernels as kernels
 from mercer import neural as neural
 from mercer import plots as plots
+from mercer import report as report
 from mercer import selection as selection
 from mercer import studies as studies
 from mercer import testing as testing
+from mercer.analysis._analyse import Analysis as Analysis
+from mercer.analysis._analyse import analyse as analyse
+from mercer.analysis._analyse import look as look
 from mercer.errors import AccuracyWarning as AccuracyWarning
 from mercer.errors import DataWarning as DataWarning
 from mercer.errors import MercerError as MercerError

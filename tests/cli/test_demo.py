@@ -157,3 +157,17 @@ def test_every_command_and_method_is_on_the_page():
     assert all(f"`mercer {name}" in PAGE for name in COMMANDS)
     lacking = [n for n in METHODS if f"`{n}`" not in PAGE and f"--method {n} " not in PAGE]
     assert lacking == []
+
+
+def test_the_demo_is_the_report_and_the_first_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "tests" / "data" / "penguins.csv", tmp_path)
+    run = CliRunner().invoke
+    report = run(commands, ["report", "penguins.csv", "-q"]).stdout.split("\n\n")[0]
+    demo = run(commands, ["demo", "penguins", "-q"]).stdout.split("\n\n")[0]
+    assert demo == report
+    said = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = said.split("$ mercer report penguins.csv\n")[1].split("...\n")
+    flat = " ".join(report.split())
+    for part in (example[0].rstrip(), example[1].rstrip()):
+        assert " ".join(part.split()) in flat

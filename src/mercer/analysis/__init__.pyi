@@ -1,5 +1,9 @@
 """The names of `mercer.analysis`, and where they live."""
 
+from mercer.analysis._analyse import Analysis as Analysis
+from mercer.analysis._analyse import analyse as analyse
+from mercer.analysis._analyse import look as look
+from mercer.analysis._analyse import reported as reported
 from mercer.analysis._page_of_table import page_of_table as page_of_table
 from mercer.analysis._page_of_table import python_rows as python_rows
 from mercer.analysis._page_of_table import row_names as row_names

@@ -45,6 +45,7 @@ from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
 from mercer.sources.files._file_source import id_of_open as id_of_open
 from mercer.sources.files._file_source import path_of as path_of
 from mercer.sources.files._file_source import shown_path as shown_path
+from mercer.sources.files._plain_files import plain_folder as plain_folder
 from mercer.sources.frames._frame_sources import as_frame as as_frame
 from mercer.sources.frames._frame_sources import by_place as by_place
 from mercer.sources.frames._frame_sources import like_given as like_given

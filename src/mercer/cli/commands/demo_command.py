@@ -132,11 +132,11 @@ def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, An
 
 def _run_file(voice: Voice, name: str, folder: Path) -> None:
     """Analyse a table with text and missing cells, as ``mercer fit`` does."""
+    from mercer.analysis import page_of_table
     from mercer.cli.fitting import _fit_findings as _findings
     from mercer.cli.fitting._fit_stages import fitted, ready
     from mercer.cli.fitting._new_estimator import built_as
     from mercer.cli.fitting._row_judgement import judged
-    from mercer.report import column_table
     from mercer.tables import Asked
 
     about, file = FILES[name]
@@ -148,19 +148,21 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
     data = Dataset(
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
     )
-    given = {
-        "row_names": [f"row {i}" for i in done.made.numbers_at(looked.at).tolist()],
-        "data": repr(file.name),
-        "command": f"mercer demo {name}",
-        "seconds": done.seconds,
-        "said": done.said,
-        "columns": column_table(done.seen),
-    }
+    page = page_of_table(
+        _chosen(model, done.made),
+        done.seen,
+        done.made,
+        title=f"{name}: {about}",
+        command=f"mercer demo {name}",
+        seconds=done.seconds,
+        said=done.said,
+    )
     paths = (
         _coordinates(folder, data, model, looked.scores, done.made.numbers_at(looked.at)),
-        _page(folder, data, _chosen(model, done.made), done.made.rows, **given),
+        page.save(folder / f"{name}.html"),
     )
-    text = [f"{name}: {about}", *_findings.lines(done, looked), "", *map(str, paths)]
+    # What `mercer report` says of the file, then every component.
+    text = [*page.page.verdict, "", *_findings.lines(done, looked), "", *map(str, paths)]
     document = _findings.document(done, looked)
     document |= _document(name, model, done.seconds["fit"], paths)
     voice.result("\n".join(text), document)

@@ -29,6 +29,11 @@ def _folder() -> Path:
     return made
 
 
+def plain_folder() -> Path:
+    """Return a new folder for a plain file, removed when Python ends."""
+    return Path(tempfile.mkdtemp(dir=_folder()))
+
+
 _made: dict[tuple[Any, ...], Path] = {}
 
 
@@ -50,7 +55,7 @@ def plain_file(path: Path) -> Path:
     stats = [part.stat() for part in parts]
     key = (*parts, *((one.st_mtime_ns, one.st_size, one.st_ino) for one in stats))
     if key not in _made or not _made[key].exists():
-        folder = Path(tempfile.mkdtemp(dir=_folder()))
+        folder = plain_folder()
         _made[key] = _joined(path, parts, folder) if maker is None else maker(path, folder)
     return _made[key]
 

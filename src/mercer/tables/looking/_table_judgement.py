@@ -292,7 +292,8 @@ def _by_columns(
         if one.name in asked.category
         or (two_values(one) and role in ("active", "color", "out") and not one.serial)
     )
-    numbers = [one for one in seen.having("active") if one.is_number and one.name not in coded]
+    able = [one for one in seen.having("active") if one.is_number and one.name not in coded]
+    numbers = [one for one in able if one.missing <= _LACKS * seen.rows]
     texts = [
         one
         for one, role in zip(seen.facts, seen.roles, strict=True)
