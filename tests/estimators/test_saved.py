@@ -34,7 +34,7 @@ from mercer.kernels import (
     mapped,
     warp,
 )
-from mercer.operators import Landmarks, LandmarkSums, RunningMoments, RunningSvd
+from mercer.operators import Landmarks, LandmarkSums, ResidualSample, RunningMoments, RunningSvd
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "models"
 
@@ -377,14 +377,19 @@ def test_forms_are_plain_data_of_one_type_each():
         plain = dataclasses.is_dataclass(form.kind) and form.kind.__dataclass_params__.frozen
         models = ("KernelPCA", "LinearDiscriminantAnalysis")  # inside another model
         others = (*models, "Engine", "FeaturesOf", "Generator", "LandmarkSums", "Projection")
-        sums = ("RunningMoments", "RunningSvd")
+        sums = ("ResidualSample", "RunningMoments", "RunningSvd")
         assert plain or name in (*others, *sums, "RandomState", "Searcher"), name
 
 
 @pytest.mark.parametrize(
     "made",
-    [RunningMoments(), RunningSvd(3), LandmarkSums(Landmarks.of(RBF(1.0), X))],
-    ids=["moments", "directions", "landmarks"],
+    [
+        RunningMoments(),
+        RunningSvd(3),
+        LandmarkSums(Landmarks.of(RBF(1.0), X)),
+        ResidualSample(9, 0.1, 2),
+    ],
+    ids=["moments", "directions", "landmarks", "rows drawn"],
 )
 def test_sums_are_taken_apart_to_the_last_attribute(made):
     """An attribute that is added to a class must be added to its form."""

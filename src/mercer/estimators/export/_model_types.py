@@ -42,6 +42,7 @@ from mercer.operators import (
     Moments,
     Neighbours,
     Pieces,
+    ResidualSample,
     RunningMoments,
     RunningSvd,
     Searcher,
@@ -198,7 +199,12 @@ FORMS: dict[str, Form] = {
     "Engine": of_estimator(_Engine),
     "KernelPCA": of_estimator(KernelPCA),
     "LinearDiscriminantAnalysis": of_estimator(LinearDiscriminantAnalysis),
-    "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
+    "LandmarkSums": _form(
+        LandmarkSums, "landmarks dtype count t raw_trace rows shift p q draws? seed? sample?"
+    ),
+    "ResidualSample": _form(
+        ResidualSample, "size floor keys total count when number ratio rows"
+    ),
     "RunningMoments": _form(
         RunningMoments,
         "whole rows total exponent raw_trace error anchor safe drift origin offset scatter"

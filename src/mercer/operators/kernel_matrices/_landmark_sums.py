@@ -66,7 +66,7 @@ class LandmarkSums:
     ((40,), (40, 40), True)
     """
 
-    # Of sums that came from a file, which keeps no rows.
+    # Of sums in an older file.
     sample: ResidualSample | None = None
     draws = seed = 0
 
@@ -74,6 +74,7 @@ class LandmarkSums:
         self, landmarks: Landmarks, dtype: Any = np.float64, *, draws: int = 0, seed: int = 0
     ) -> None:
         self.landmarks, self.draws, self.seed = landmarks, draws, seed
+        self.sample = None
         self.dtype = np.dtype(dtype) if landmarks.steady else np.dtype(np.float64)
         self.count = self.t = self.raw_trace = 0.0
         self.rows = 0
