@@ -49,7 +49,7 @@ def test_walks_over_the_tiles(walks, kernel, most, dtype):
 
 @pytest.mark.parametrize("passes", [1, 2, 3])
 def test_refine_walks_as_often_as_allowed(walks, passes):
-    X = blobs(600, 4)
+    X = blobs(1500, 4)  # LAPACK would take longer
     model = KernelPCA(4, kernel=Laplacian(2.0), landmarks=60, tol=1e-12)
     with pytest.warns(AccuracyWarning):
         model.fit(X)

@@ -299,7 +299,7 @@ class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):
         """Return what the plan may know; scikit-learn's class has a vector on the samples."""
         problem = super()._priced(seen)
         assert problem.kernel is not None
-        kernel = dataclasses.replace(problem.kernel, centred=False)  # no landmarks
+        kernel = dataclasses.replace(problem.kernel, spanned=False)
         return dataclasses.replace(problem, kernel=kernel)
 
     def _drops_zeros(self) -> bool:

@@ -116,7 +116,7 @@ def kernel_candidates(problem: Problem) -> list[Path]:
         if not small and not kernel.whole and _FEW * problem.components <= problem.rows:
             paths.append(_stored(problem, kernel, machine))
             paths.append(_tiles(problem, kernel, machine))
-            if kernel.centred:
+            if kernel.centred and kernel.spanned:
                 m = max(problem.components, start_landmarks(problem.rows, problem.components))
                 paths.append(_landmarks(problem, kernel, machine, m))
     allowed = problem.allowed

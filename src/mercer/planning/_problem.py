@@ -67,6 +67,8 @@ class KernelCost:
         Whether all pairs are needed, as for a policy that looks at negative eigenvalues.
     centred : bool
         Whether HKH is known to be psd, which landmarks need.
+    spanned : bool
+        Whether the axes may be combinations of landmarks, rather than of all rows.
     landmarks : int or None
         How many landmarks the user asks for; then nothing else is done.
     sampled : int
@@ -91,6 +93,7 @@ class KernelCost:
     given: bool = False
     whole: bool = False
     centred: bool = True
+    spanned: bool = True
     landmarks: int | None = None
     exponentials: float = 0.0
     sampled: int = 0
