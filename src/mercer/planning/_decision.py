@@ -314,7 +314,7 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
     least = min(possible, key=lambda path: path.bytes)
     # Blocks grow with the memory, to a 24th of it: twelve of them are half.
     beside = problem.held + least.bytes if problem.block_bytes else 0.0
-    grown = dataclasses.replace(problem, before=(1.25 if beside else 1.0) * problem.before)
+    grown = dataclasses.replace(problem, before=(1.4 if beside else 1.0) * problem.before)
     enough = 1.05 * grown.whole(least.bytes + beside)
     fix = f'allow memory="{show_bytes(enough)}"'
     if problem.components > 16:

@@ -361,7 +361,7 @@ class _RowByRow:
         rest /= np.sqrt(noise)
         if axes is not None and axes.shape[1]:
             rest -= (rest @ axes) @ axes.T
-        freedom = self.columns - (0 if axes is None else axes.shape[1])
+        freedom = max(self.columns - (0 if axes is None else axes.shape[1]), 1)
         lengths = np.einsum("ij,ij->i", rest, rest)
         middle = _median(lengths, self.counts)
         most = middle * (1 + _FAR * np.sqrt(2 / freedom))

@@ -57,6 +57,10 @@ class WidenedSource(BlockSource):
         """See `Source.nbytes`: a file that is read for two parts counts twice."""
         return sum(part.nbytes for part in self.parts)
 
+    def reading_bytes(self, rows: int) -> float:
+        """See `BlockSource.reading_bytes`: of all parts, and their rows."""
+        return sum(part.reading_bytes(rows) for part in self.parts) + 8.0 * rows * self.shape[1]
+
     def _read(self, rows: int, start: int) -> Iterator[Array]:
         walks = [_even(part._read(rows, start), rows) for part in self.parts]
         for blocks in zip_longest(*walks):
@@ -113,6 +117,11 @@ class DerivedSource(BlockSource):
     def nbytes(self) -> int:
         """See `Source.nbytes`: all of the other source is read."""
         return self.source.nbytes
+
+    def reading_bytes(self, rows: int) -> float:
+        """See `BlockSource.reading_bytes`: the rows of the other source, and these."""
+        held = 0.0 if self.source.nnz is not None else 8.0 * rows * self.source.shape[1]
+        return self.source.reading_bytes(rows) + held
 
     def place(self, row: int, column: int) -> str:
         """See `BlockSource.place`: where the cell stands in the other source."""

@@ -274,10 +274,11 @@ def cell_filling(
 
 def _refuse_unaffordable(fit: "PCA", source: Source, weights: Array | None) -> None:
     """Refuse what the memory allowed does not hold, before any pass looks for cells."""
-    if not isinstance(source, BlockSource) and _held_whole(fit, source) is None:
-        source = ArrayBlocks(source, fit._names)  # as they would be completed
     if source.max_passes < steps.FEWEST_PASSES:  # that is what is refused
         return
+    if _held_whole(fit, source) is None:  # as they would be completed
+        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, fit._names)
+        source = CompletedBlocks(blocks, first_completion(np.zeros(source.shape[1]), 0))
     problem = fit._problem(source, weights)
     try:
         planned(_of_sums(problem) if fit.missing == "ppca" else problem)
@@ -377,7 +378,11 @@ def _from_sums(fit: "PCA", filling: Fillings, found: Completed) -> Attributes | 
 def _expected(fit: "PCA", filling: Fillings, found: Completed) -> Attributes:
     """Return the attributes of the expected scatter: sums that are all there is."""
     source = _summed(filling.whole(found), filling.source)
-    made = fit._settle_plan(planning.plan(_of_sums(fit._problem(source))))
+    problem = _of_sums(fit._problem(source))
+    # The sums are there; the steps that made them have read the rows.
+    asked = fit._problem(filling.source, filling.weights)
+    problem = dataclasses.replace(problem, before=max(problem.before, asked.before))
+    made = fit._settle_plan(planning.plan(problem))
     _log.info("%s", made)
     spectrum, axes = fit._walk(source, made, None)
     state = {**learned(fit), "plan_": made, **fit._scale(spectrum, axes, source)}

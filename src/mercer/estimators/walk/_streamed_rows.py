@@ -212,12 +212,15 @@ def gathered(source: BlockSource, parts: Iterable[Array], width: int, budget: in
 
 def _refuse_large(source: BlockSource, rows: int, width: int, budget: int) -> None:
     size = rows * width * source.products.itemsize
-    if size > budget:
+    # The smallest blocks, of which some are held at a time, and what reading them takes.
+    read = 3.5 * _LEAST + source.reading_bytes(block_length(source, _LEAST))
+    if LIBRARIES + size + read > budget:
         raise BudgetError(
             "the coordinates do not fit the memory allowed",
-            got=f"{show_bytes(size)} for {rows:,} rows of {source.label},"
-            f" {show_bytes(budget)} allowed",
-            fix='write them to a file: transform(source, out="coordinates.npy")',
+            got=f"{show_bytes(size)} for {rows:,} rows of {source.label}, and"
+            f" {show_bytes(LIBRARIES + read)} to read them; {show_bytes(budget)} allowed",
+            fix='write them to a file: transform(source, out="coordinates.npy"), or allow'
+            f' memory="{show_bytes(1.2 * (LIBRARIES + size + read))}"',
         )
 
 
