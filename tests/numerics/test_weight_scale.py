@@ -208,7 +208,16 @@ def test_other_methods(name, weights):
 
 def test_no_method_with_weights_is_left_out():
     takes = {m.name for m in METHODS.values() if "weights" in m.also}
-    assert takes == {*OTHERS, "PCA", "KernelPCA"}
+    assert takes == {*OTHERS, "PCA", "KernelPCA", "BayesianPCA"}
+
+
+def test_more_of_the_same_rows_tell_more_against_a_prior():
+    """Weights of Bayesian PCA are counts: times three they are three times the rows."""
+    rows, w = gapped(N, 6, 1), np.random.default_rng(2).integers(1, 4, N)
+    one = mercer.BayesianPCA(2).fit(rows, sample_weight=3 * w)
+    other = mercer.BayesianPCA(2).fit(np.tile(rows, (3, 1)), sample_weight=np.tile(w, 3))
+    near = np.abs(np.abs(one.transform(rows)) - np.abs(other.transform(rows)))
+    assert near.max() <= 1e-6 * np.abs(one.transform(rows)).max()
 
 
 def test_sparse_and_dense_rows_agree():

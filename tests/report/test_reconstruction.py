@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import mercer
+from mercer.plots._marks import Line
 from mercer.report.facts._linear_summary import seen_from
 from mercer.report.panels._rows_panels import reconstruction_section
 
@@ -24,10 +25,13 @@ def test_the_curve_is_what_the_components_leave(change, scale):
     X = (RNG.normal(size=(60, 5)) * [5, 4, 3, 2, 1] + change) * scale
     section = section_of(mercer.PCA(2), X)
     values = np.linalg.svd((X - X.mean(axis=0)) / scale, compute_uv=False) ** 2
-    left = 100 * (1 - np.cumsum(values) / values.sum())
-    line = section.parts[0].panel.marks[0]
+    left = 100 * (1 - np.append(0, np.cumsum(values)) / values.sum())
+    kept, line = [m for m in section.parts[0].panel.marks if type(m) is Line]
+    assert kept.dashed
+    assert kept.x == (2.0, 2.0)
+    assert line.x == tuple(range(6))
     assert np.allclose(line.y, np.maximum(left, 0), atol=1e-5)
-    assert f"{left[1]:.1f} %" in section.words[0]
+    assert f"{left[2]:.1f} %" in section.words[0]
 
 
 def test_the_worst_rebuilt_column_is_named_with_its_share():

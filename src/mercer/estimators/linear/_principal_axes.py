@@ -273,6 +273,8 @@ def attributes(
     dtype = np.float32 if source.products.itemsize == 4 else np.float64
     left = max(min(int(found.total * (1 + 1e-12)), source.shape[1]) - k, 0)
     rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
+    # As an axis that is no more than rounding has no variance, what they leave has none.
+    rest = rest if rest > max(level, 4 * eps_of("float64") * found.trace) else 0.0
     inner, inner_noise = values / freedom, rest / freedom / max(left, 1)
     inner_deviations = np.sqrt(inner)
     variances, singular, deviations, noise = (

@@ -55,8 +55,9 @@ class CentredRows(CentredOperator):
 
     def _thin(self, q: Array, dtype: Any) -> tuple[Array, Array]:
         """Return factor∘Q and offsetᵀ(factor∘Q) of shape (b,), rounded to `dtype`."""
-        xp, q = namespace(q), self.centring.thin(q)
-        return xp.astype(q, dtype), xp.astype(self.centring.offset @ q, dtype)
+        xp, offset = namespace(q), self.centring.offset
+        q = xp.astype(self.centring.thin(q), offset.dtype, copy=False)  # torch mixes no types
+        return xp.astype(q, dtype), xp.astype(offset @ q, dtype)
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
