@@ -68,7 +68,7 @@ def test_the_pages_of_the_demo_name_groups_and_columns(tmp_path):
     done = ok(typed("penguins", "-o", tmp_path))
     assert "2 of 344 rows hold nothing" in done.stderr
     assert "standardised" in done.stderr
-    assert done.stdout.startswith("penguins: 344 penguins")
+    assert done.stdout.startswith("penguins.csv: 4 columns of numbers: principal components")
     table = pl.read_csv(tmp_path / "penguins.csv")
     assert table.columns[:4] == ["row", "label", "PC1", "PC2"]
     assert len(table) == 342

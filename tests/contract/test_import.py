@@ -14,14 +14,14 @@ ROOT = Path(__file__).resolve().parents[2]
 STUBS = sorted((ROOT / "src" / "mercer").rglob("__init__.pyi"))
 HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
 NAMES = """
-AccuracyWarning Autoencoder BayesianPCA Checkpoint ClassicalMDS CorrespondenceAnalysis
-DataWarning DictionaryLearning DiffusionMaps FAMD FactorAnalysis Isomap
+AccuracyWarning Analysis Autoencoder BayesianPCA Checkpoint ClassicalMDS
+CorrespondenceAnalysis DataWarning DictionaryLearning DiffusionMaps FAMD FactorAnalysis Isomap
 KernelDiscriminantAnalysis KernelPCA LandmarkFeatures LaplacianEigenmaps
 LinearDiscriminantAnalysis LocallyLinearEmbedding MFA MaximumVarianceUnfolding MercerError
 MultipleCorrespondenceAnalysis PCA PaCMAP ProbabilisticPCA RandomFeatures RobustPCA
-SpectralClustering TSNE TopicVectors UMAP __version__ bootstrap cluster describe_axes
-describe_groups drift errors export_onnx health how_many impute load multiple_imputation plan
-progress rotate save scan tune
+SpectralClustering TSNE TopicVectors UMAP __version__ analyse bootstrap cluster describe_axes
+describe_groups drift errors export_onnx health how_many impute load look multiple_imputation
+plan progress report rotate save scan tune
 """
 PUBLIC = NAMES.split()
 ROOMS = [

@@ -17,18 +17,21 @@ class UsageError(InputError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is most like `word` or begins with it, or None.
+    """Return the known word of the same letters, that begins so or is most like it, or None.
 
     Examples
     --------
     >>> nearest("plna", ["plan", "fit"]), nearest("in", ["inspect", "fit"])
     ('plan', 'inspect')
+    >>> nearest("pac", ["pacmap", "pca"])  # a slip of two fingers
+    'pca'
     """
     # The dashes of options are all alike.
     words = {other.strip("-"): other for other in known}
     bare = word.strip("-").lower()
     begun = [other for other in words if bare and other.startswith(bare)]
-    near = next(iter([*begun, *difflib.get_close_matches(bare, words, n=1)]), None)
+    swapped = [other for other in words if sorted(other) == sorted(bare)]
+    near = next(iter([*swapped, *begun, *difflib.get_close_matches(bare, words, n=1)]), None)
     return None if near is None else words[near]
 
 

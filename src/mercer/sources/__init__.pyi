@@ -34,6 +34,7 @@ from mercer.sources._other_columns import schema_of as schema_of
 from mercer.sources._repeat_counts import refuse_sum as refuse_sum
 from mercer.sources._repeat_counts import sum_of as sum_of
 from mercer.sources._scan import files_of as files_of
+from mercer.sources._scan import is_blocks as is_blocks
 from mercer.sources._scan import is_scannable as is_scannable
 from mercer.sources._scan import is_spread as is_spread
 from mercer.sources._scan import refuse_own_input as refuse_own_input

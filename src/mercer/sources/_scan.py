@@ -123,6 +123,11 @@ def scan(data: Any, **options: Any) -> Source:
         raise other_object(data) from None
 
 
+def is_blocks(X: Any) -> bool:
+    """Tell whether X is an iterator of blocks rather than a table."""
+    return isinstance(X, Iterator) and not hasattr(X, "shape")
+
+
 def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike) or is_spread(data):

@@ -11,7 +11,6 @@ from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
 from mercer.estimators import PCA, KernelPCA
 from mercer.estimators.kernel._axis_choice import choice_on
-from mercer.estimators.kernel._row_stream import is_blocks
 from mercer.estimators.walk._parameters import seed_of
 from mercer.operators import exact_means
 from mercer.selection import (
@@ -24,7 +23,7 @@ from mercer.selection import (
     permutation_null,
     sign_flip,
 )
-from mercer.sources import BlockSource, SpreadSource, is_scannable
+from mercer.sources import BlockSource, SpreadSource, is_blocks, is_scannable
 from mercer.studies._study_rows import few
 
 _ROWS = 1000  # of the table that is shuffled, at most

@@ -26,7 +26,7 @@ from mercer.planning import KernelCost, Plan, Problem, certifying_rows, columns_
 from mercer.planning import plan as planned
 from mercer.selection import Choice
 from mercer.solvers import Spectrum
-from mercer.sources import BlockSource, Source, in_memory, is_scannable, scan
+from mercer.sources import BlockSource, Source, in_memory, is_blocks, is_scannable, scan
 
 _START = 16  # axes more with which passes without limit start
 _SAME = 1e-3  # how far from orthonormal known axes are at most; other rows are off by n^-½
@@ -374,11 +374,6 @@ def opened(X: Any, foresee: Callable[[BlockSource], Plan]) -> tuple[Any, Plan | 
         return source.array, None
     made = foresee(source)
     return source.blocks(_block_rows(source)), made
-
-
-def is_blocks(X: Any) -> bool:
-    """Tell whether X is an iterator of blocks rather than a table."""
-    return isinstance(X, Iterator) and not hasattr(X, "shape")
 
 
 def _refuse_mixture(blocks: tuple[Array, ...], rows: Array) -> None:

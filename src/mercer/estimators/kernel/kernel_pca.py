@@ -61,7 +61,7 @@ from mercer.kernels import RBF, Kernel, Precomputed, as_kernel
 from mercer.operators import Completion
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Spectrum
-from mercer.sources import BlockSource, Source, SpreadSource, scan
+from mercer.sources import BlockSource, Source, SpreadSource, is_blocks, scan
 
 _RESOLVED = 0.05  # relative error up to which an axis on landmarks counts as resolved
 _log = logging.getLogger("mercer")
@@ -241,7 +241,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         """
         if self._takes_blocks and not isinstance(X, np.ndarray):
             X, made = streams.opened(X, self._foreseen)
-            if streams.is_blocks(X):
+            if is_blocks(X):
                 return self._fit_blocks(X, sample_weight, made)
         return self._publish(clone(self), X, y, sample_weight)
 
