@@ -244,6 +244,20 @@ def test_leading_pairs_are_those_of_all(order, k, how, monkeypatch):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("destroy", [False, True], ids=["kept", "destroyed"])
+@pytest.mark.parametrize("below", [0.0, 1.0, 2.5], ids=["identity", "centred", "moved"])
+@pytest.mark.parametrize("order", [59, 60, 100, 300])
+def test_leading_pairs_of_a_matrix_near_the_identity(order, below, destroy):
+    """dsyevr hands over fewer pairs than were asked for, or none."""
+    a = np.eye(order) - below / order
+    for k in (1, 2, 3, order // 3):
+        values, vectors = leading_eigh(a.copy(), k, destroy=destroy)
+        assert (np.diff(values) <= 0).all()
+        np.testing.assert_allclose(values, 1.0, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(a @ vectors, vectors, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), rtol=0, atol=1e-13)
+
+
 def symmetric(n, seed=0):
     a = np.random.default_rng(seed).standard_normal((n, n))
     return np.asfortranarray(a + a.T)

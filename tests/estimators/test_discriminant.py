@@ -1,7 +1,5 @@
 """What a linear discriminant analysis must be, path by path and on rows that hurt."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -306,14 +304,7 @@ def test_the_gram_path_hands_over_where_it_sees_too_little(monkeypatch):
         taken.append(path.name)
         return solve(self, source, path, weights)
 
-    def both(self, source, weights=None):
-        made = problem(self, source, weights)
-        return dataclasses.replace(made, time=None)
-
-    problem = LinearDiscriminantAnalysis._problem
     monkeypatch.setattr(LinearDiscriminantAnalysis, "_solve", record)
-    monkeypatch.setattr(LinearDiscriminantAnalysis, "_problem", both)
-    monkeypatch.setattr("mercer.planning._decision._ANYWAY", 0.0)
     well = X.astype(np.longdouble)
     well[:, 3] = 1e6 * (well[:, 3] - well[:, 0])  # the same space, well conditioned
     values, _ = reference(well, y)

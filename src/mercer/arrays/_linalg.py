@@ -32,7 +32,7 @@ _DSYEVR = (
 )  # fmt: skip
 
 
-def eigh_over(a: Array) -> tuple[Array, Array]:
+def eigh_over(a: Array, half: bytes = b"L") -> tuple[Array, Array]:
     """Return ascending eigenvalues and eigenvectors (n, n) of a symmetric `a`, in its place.
 
     dsyevd, as ``scipy.linalg.eigh(a, overwrite_a=True, driver="evd")`` calls it. That call
@@ -42,15 +42,17 @@ def eigh_over(a: Array) -> tuple[Array, Array]:
     ----------
     a : ndarray of shape (n, n)
         float64, in the order of Fortran; destroyed.
+    half : {b"L", b"U"}
+        Which triangle is read.
     """
     routine = _routine("dsyevd", _DSYEVD)
     if routine is None:
         found: tuple[Array, Array] = scipy.linalg.eigh(
-            a, overwrite_a=True, check_finite=False, driver="evd"
+            a, lower=half == b"L", overwrite_a=True, check_finite=False, driver="evd"
         )
         return found
     n, values = len(a), np.empty(len(a))
-    given = (b"V", b"L", _int(n), a.ctypes.data, _int(max(1, n)), values.ctypes.data)
+    given = (b"V", half, _int(n), a.ctypes.data, _int(max(1, n)), values.ctypes.data)
     _call("dsyevd", routine, n, given)
     return values, a
 
@@ -61,22 +63,32 @@ def some_eigh_over(a: Array, k: int) -> tuple[Array, Array]:
     dsyevr, as ``scipy.linalg.eigh(a, subset_by_index=[n - k, n - 1], driver="evr")``, but
     without Python's lock; see `eigh_over`.
     """
-    n, routine = len(a), _routine("dsyevr", _DSYEVR)
+    n, routine, diagonal = len(a), _routine("dsyevr", _DSYEVR), np.diagonal(a).copy()
     if routine is None:
         found: tuple[Array, Array] = scipy.linalg.eigh(
-            a, subset_by_index=[n - k, n - 1], overwrite_a=True, check_finite=False
+            a, subset_by_index=[n - k, n - 1], check_finite=False, driver="evx"
         )
         return found
     values, vectors = np.empty(n), np.empty((n, k), order="F")
-    support, any_number, many = np.empty(2 * n, np.int32), ctypes.c_double(0.0), _int(0)
-    size, unused = _int(max(1, n)), ctypes.byref(any_number)
+    support, any_number, count = (
+        np.empty(2 * n, np.int32),
+        ctypes.c_double(0.0),
+        ctypes.c_int(0),
+    )
+    size, unused, many = _int(max(1, n)), ctypes.byref(any_number), ctypes.byref(count)
     given = (
         b"V", b"I", b"L", _int(n), a.ctypes.data, size, unused, unused, _int(n - k + 1),
         _int(n), unused, many, values.ctypes.data, vectors.ctypes.data, size,
         support.ctypes.data,
     )  # fmt: skip
     _call("dsyevr", routine, n, given)
-    return values[:k], vectors
+    if count.value == k:
+        return values[:k], vectors
+    # Near a multiple of the identity it loses pairs, and only their number says so. It has
+    # left the other half of the matrix as it was.
+    np.fill_diagonal(a, diagonal)
+    values, vectors = eigh_over(a, b"U")
+    return values[n - k :], vectors[:, n - k :]
 
 
 def _call(name: str, routine: Callable[..., None], order: int, given: tuple[Any, ...]) -> None:

@@ -129,7 +129,6 @@ _LIKELY = 1.3  # for the last one alone: weak ones that mix have less evidence e
 # i, o, A, B: the first two hold out every row and column once, all four every cell.
 _CORNERS = ((0, 1, 0, 1), (1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1))
 _ALL_CORNERS = 128  # columns up to which all four are held out
-_SMALL = 128  # order up to which all eigenpairs cost no more than few
 _NOTHING = 1e-12  # of the largest eigenvalue: a direction that is not there
 _PAIRS = 2e-9  # seconds of an eigenproblem of order p, over p³
 _MODELS, _TURNS = 10, 40  # models of factors that are tried, and eigenproblems of each
@@ -358,7 +357,7 @@ def _corner(
     """Return tr G_i[A, A], the gain of every k over k = 0, its evidence, the last's own."""
     order = other[b, b].shape[0]
     few = min(most, order)
-    values, axes = _leading(other[b, b], few)
+    values, axes = leading_eigh(other[b, b], few)
     alive = values > max(_NOTHING * values[0], 1e-300)
     turned = axes.T @ held[b, b] @ axes
     weights = (axes.T @ other[b, a]) * np.where(alive, 1 / np.where(alive, values, 1), 0)[
@@ -372,18 +371,6 @@ def _corner(
     own = each / np.sqrt(np.maximum(np.diagonal(spread), 1e-300))
     size = float(np.trace(held[a, a]))
     return size, *map(_from_zero, (2 * product - square, z, own))
-
-
-def _leading(matrix: Array, few: int) -> tuple[Array, Array]:
-    """Return the largest eigenvalues, descending, and their vectors."""
-    order = len(matrix)
-    if order <= _SMALL:
-        values, axes = np.linalg.eigh(matrix)
-        return values[::-1][:few], axes[:, ::-1][:, :few]
-    values, axes = scipy.linalg.eigh(
-        matrix, subset_by_index=[order - few, order - 1], check_finite=False
-    )
-    return values[::-1], axes[:, ::-1]
 
 
 def _leading_sums(table: Array) -> Array:

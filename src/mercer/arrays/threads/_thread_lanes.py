@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -76,21 +76,25 @@ def _blas_libraries() -> list[LibController]:
     return [*_controller().select(user_api="blas").lib_controllers]
 
 
-def _free_control() -> None:
-    """Let this thread change the limit: since 3.8 threadpoolctl ignores all but the first."""
-    for library in _controller().lib_controllers:
-        clear = getattr(type(library), "clear_controlling_thread", None)
-        if clear is not None:
-            clear(force=True)
+@lru_cache(maxsize=1)
+def _releases() -> list[Callable[..., None]]:
+    """Return what lets another thread change the limit than the one that did last.
+
+    Since 3.8 threadpoolctl ignores all but the first.
+    """
+    kinds = [type(library) for library in _controller().lib_controllers]
+    found = [getattr(kind, "clear_controlling_thread", None) for kind in kinds]
+    return [release for release in found if release is not None]
 
 
-def _set_threads(wanted: Iterable[tuple[LibController, int]]) -> None:
+def _set_threads(wanted: list[tuple[LibController, int]]) -> None:
     """Give libraries their numbers of threads, whoever has set them before."""
-    for number, (library, count) in enumerate(wanted):
-        if number == 0:
-            _free_control()
+    for release in _releases():
+        release(force=True)
+    for library, count in wanted:
         library.set_num_threads(count)
-    _free_control()
+    for release in _releases():
+        release(force=True)
 
 
 class _Limit:
@@ -106,15 +110,15 @@ class _Limit:
         self.before = 1
         self.held: list[tuple[LibController, int]] | None = None  # and what each had
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self.lock:
             self.users += 1
             if self.held is None and self.calls_aside == 0:
                 self.held = [(each, each.num_threads) for each in _blas_libraries()]
                 self.before = max((had for _, had in self.held), default=1)
-                _set_threads((each, 1) for each, had in self.held if had != 1)
+                _set_threads([(each, 1) for each, had in self.held if had != 1])
 
-    def leave(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self.lock:
             self.users -= 1
             self._settle()
@@ -130,7 +134,7 @@ class _Limit:
 
     def _settle(self) -> None:
         if self.users == 0 and self.calls_aside == 0 and self.held is not None:
-            _set_threads((each, had) for each, had in self.held if had != 1)
+            _set_threads([(each, had) for each, had in self.held if had != 1])
             self.held = None
 
 
@@ -143,14 +147,9 @@ def is_aside() -> bool:
     return _limit.calls_aside > 0
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Limit BLAS to one thread, and restore what was set before."""
-    _limit.enter()
-    try:
-        yield
-    finally:
-        _limit.leave()
+def single_threaded_blas() -> AbstractContextManager[None]:
+    """Return a context that limits BLAS to one thread, and restores what was set before."""
+    return _limit
 
 
 @contextmanager

@@ -213,13 +213,12 @@ def flips(u: Array, weights: Array | None) -> Array:
 # -- negative eigenvalues -----------------------------------------------------------------
 
 
-def settle(
-    op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: Task
-) -> tuple[Spectrum, Signs]:
+def settle(op: KernelMatrix, goal: Goal, task: Task) -> tuple[Spectrum, Signs]:
     """Return the leading pairs by LAPACK; the matrix is destroyed.
 
     All are found where some may be negative, and what becomes of these is the policy.
     """
+    policy, wanted = task.indefinite, task.wanted
     n, direction, below = op.shape[0], op.direction, 1.5 * op.frobenius
     if task.kernel.flag.centred and not isinstance(wanted, float) and is_few(wanted + 1, n):
         return _leading(op, goal, int(wanted), below)

@@ -307,7 +307,8 @@ def _floor(op: Matrix, task: Task) -> Floor:
 def _pairs(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, Signs]:
     """Return the pairs asked for; for a share their number is found on the way."""
     if isinstance(path.solver, Exact):
-        return _settled(task, op)
+        assert isinstance(op, KernelMatrix)
+        return settle(op, _goal(task, op, task.n), task)
     solver = path.solver if isinstance(path.solver, Stored) else Stored(path.solver, False)  # type: ignore[arg-type]
     krylov = solver.krylov
     guess = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
@@ -318,7 +319,10 @@ def _pairs(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, Signs]:
         spectrum = _iterated(task, krylov, op, min(guess, most))
         signs = dataclasses.replace(signs, image=spectrum.image)
         if spectrum.outcome is Outcome.BUDGET and solver.whole:
-            return _settled(task, op)  # a flat spectrum: LAPACK is quicker than more products
+            assert isinstance(op, KernelMatrix)
+            return settle(
+                op, _goal(task, op, task.n), task
+            )  # flat: LAPACK is quicker than more products
         if not isinstance(task.wanted, float):
             return spectrum, signs
         reached = float(np.sum(np.maximum(spectrum.values, 0.0)))
@@ -332,19 +336,13 @@ def _pairs(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, Signs]:
         guess *= 2
         krylov = _wider(task, krylov, spectrum, op)
     if isinstance(op, KernelMatrix):
-        return _settled(task, op)
+        return settle(op, _goal(task, op, task.n), task)
     raise InputError(
         "that share of the variance needs too many axes for a matrix that is not stored",
         got=f"n_components={task.wanted}: {guess:,} of {task.n:,} axes hold"
         f" {reached / mass:.3f} of the variance",
         fix="ask for a smaller share or a number of axes, or allow more `memory`",
     )
-
-
-def _settled(task: Task, op: Matrix) -> tuple[Spectrum, Signs]:
-    """Return the pairs from all of them; the stored matrix is destroyed."""
-    assert isinstance(op, KernelMatrix)
-    return settle(op, _goal(task, op, task.n), task.indefinite, task.wanted, task)
 
 
 def _wider(task: Task, krylov: BlockKrylov, before: Spectrum, op: Matrix) -> BlockKrylov:

@@ -256,7 +256,8 @@ class Isomap(Embedding):
     explained_variance_ratio_ : ndarray of shape (k,)
         λ/Σ|λ| over all axes.
     negative_share_ : float
-        Σ|λ⁻|/Σ|λ|: how far the paths are from distances of points in some space.
+        Σ|λ⁻|/Σ|λ|: how far the paths are from distances of points in some space; of a sample
+        of 500 rows where the path of the plan is ``stored``.
     residual_variance_ : ndarray of shape (k,)
         1 - R² between path lengths and distances on the first 1, 2, … k axes, from 100 rows
         to all: it stops falling where the sheet has no more dimensions.
