@@ -26,7 +26,7 @@ def report():
 WALKS = {
     "PCA": (lambda: mercer.PCA(10).fit(TALL), 30, 15),
     "KernelPCA": (lambda: mercer.KernelPCA(5).fit(FEW[:300]), 38, 18),
-    "Isomap": (lambda: mercer.Isomap(2).fit(FEW[:300]), 36, 14),
+    "Isomap": (lambda: mercer.Isomap(2).fit(FEW[:300]), 37, 14),  # compiled loops for paths
     "CorrespondenceAnalysis": (lambda: mercer.CorrespondenceAnalysis(2).fit(COUNTS), 27, 14),
     "mercer report": (report, 120, 30),
 }
