@@ -21,12 +21,12 @@ LinearDiscriminantAnalysis LocallyLinearEmbedding MFA MaximumVarianceUnfolding M
 MultipleCorrespondenceAnalysis PCA PaCMAP ProbabilisticPCA RandomFeatures RobustPCA
 SpectralClustering TSNE TopicVectors UMAP __version__ analyse bootstrap cluster describe_axes
 describe_groups drift errors export_onnx health how_many impute load look multiple_imputation
-plan progress report rotate save scan tune
+plan progress rotate save scan tune
 """
 PUBLIC = NAMES.split()
 ROOMS = [
-    "diagnostics", "dropin", "errors", "guests", "kernels", "neural", "plots", "selection",
-    "studies",
+    "diagnostics", "dropin", "errors", "guests", "kernels", "neural", "plots", "report",
+    "selection", "studies",
     "testing",
 ]  # fmt: skip
 
