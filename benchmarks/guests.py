@@ -226,21 +226,23 @@ def bayes_flat(tables: int = _TABLES) -> Cell:
 
 
 def bayes_speed() -> Cell:
-    """Return seconds of a fit of 2,000x50."""
+    """Return seconds of a fit of 2,000x50: of a processor, and by the clock."""
     import mercer
 
-    rows, spent = numbered("columns", 0, 2000, 50), []
+    rows, spent, wall = numbered("columns", 0, 2000, 50), [], []
     for _ in range(2 * _TURNS + 1):
-        begun = time.perf_counter()
+        begun, clock = time.process_time(), time.perf_counter()
         mercer.BayesianPCA().fit(rows)
-        spent.append(time.perf_counter() - begun)
+        spent.append(time.process_time() - begun)
+        wall.append(time.perf_counter() - clock)
     seconds = float(np.median(spent[1:]))
     return {
         "rows": 2000,
         "columns": 50,
         "seconds": seconds,
+        "by_the_clock": wall[1:],
         "holds": bool(seconds <= 2),
-        "target": "2 s",
+        "target": "2 CPU seconds",
     }
 
 
