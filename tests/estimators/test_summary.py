@@ -18,6 +18,7 @@ from tests.claims import hushed, refuses, warned
 
 import mercer
 from mercer import PCA, KernelPCA, RobustPCA, dropin, load, save
+from mercer.errors import DataWarning
 from mercer.report import report
 
 WINE = load_wine()
@@ -62,7 +63,8 @@ def words(model):
 
 def test_it_says_what_was_fitted_how_and_why_so_many():
     frame = pd.DataFrame(X, columns=WINE.feature_names)
-    model = PCA("auto", standardize=True).fit(frame)
+    with pytest.warns(DataWarning, match="next to each other"):  # the wines stand by cultivar
+        model = PCA("auto", standardize=True).fit(frame)
     said = words(model)
     assert "178 rows × 13 columns, standardised." in said
     assert f"Path {model.plan_.chosen.name}" in said
