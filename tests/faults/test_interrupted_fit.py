@@ -193,10 +193,11 @@ METHODS = OTHERS | {
 def test_an_error_at_any_call(name):
     """The package fails at a few calls, spread over the fit of another model."""
     made, rows, more = METHODS[name]
-    model, counter = clone(made).fit(rows, **more), AtCall(NEVER, None)
+    model, counters = clone(made).fit(rows, **more), [AtCall(NEVER, None) for _ in range(3)]
     kept = np.asarray(model.transform(rows)).tobytes()
-    traced(counter, partial(clone(made).fit, rows, **more))
-    calls = NEVER - counter.left
+    for counter in counters:  # a plan that is remembered takes fewer calls
+        traced(counter, partial(clone(made).fit, rows, **more))
+    calls = min(NEVER - counter.left for counter in counters)
     assert calls > 40
     met = 0
     for number in np.linspace(1, 0.97 * calls, PLACES).astype(int):

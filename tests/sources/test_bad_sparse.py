@@ -103,7 +103,8 @@ def made(name):
     return kind(n_components=2) if "n_components" in kind().get_params() else kind()
 
 
-SPARSE = [name for name in METHODS if name not in DENSE_ONLY]
+GUESTS = {name for name, method in METHODS.items() if ".guests." in method.home}  # refuse all
+SPARSE = [name for name in METHODS if name not in {*DENSE_ONLY, *GUESTS}]
 HARMFUL = [BAD[name][0] for name in ("very far", "columns", "blocks", "cells", "beyond")]
 
 
